@@ -16,4 +16,6 @@ pub mod app;
 #[cfg(feature = "demo")]
 pub mod simulated;
 
+mod features;
+
 pub mod cli;

@@ -20,7 +20,7 @@ const GENERATED_SUFFIX: usize = 5;
 pub enum TakeError {
     #[error(transparent)]
     Roles(#[from] UnknownRole),
-    #[error("no name can be taken for a pod")]
+    #[error("no name could be claimed for a pod")]
     Db(#[from] DbError),
 }
 

@@ -10,8 +10,8 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
 use crate::stealth::{FetchError, HostRateLimits};
-use ::media::host_gate::{HeldHost, HostGate, Turn};
 use domain::disposition::{Disposition, HasDisposition};
+use public_http::host_gate::{HeldHost, HostGate, Turn};
 
 pub struct MediaHosts(pub Arc<HostRateLimits>);
 

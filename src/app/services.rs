@@ -13,10 +13,10 @@ use crate::handlers::media::MediaServices;
 use crate::handlers::{ExhaustedHashAlarm, KnownHashes, TaskServices};
 use crate::platforms::{BadPlatform, PlatformRegistry};
 use crate::stealth::{self, AllowList, FetchError, ProxySource, Sessions, TlsSetupError};
-use ::media::http::HttpError;
 use db::Db;
 use domain::store::Platform;
 use foundation::clock::Clock;
+use public_http::{Http, HttpError};
 use settings::{Config, ConfigErrors, LiveConfig};
 use storage::{Images, Payloads};
 
@@ -31,7 +31,7 @@ pub enum ServicesError {
     #[error("extra_ca_file: {0}")]
     Tls(TlsSetupError),
     #[error(transparent)]
-    Media(#[from] HttpError),
+    Http(#[from] HttpError),
 }
 
 pub fn services(
@@ -59,9 +59,13 @@ pub fn services(
         clock: clock.clone(),
     })
     .map_err(ServicesError::Tls)?;
+    let strangers = Http::new(config.media.allow_private)?;
+    let http = strangers.clone().through(Arc::new(MediaHosts(sessions.host_limits())));
     Ok(TaskServices {
         db: db.clone(),
-        media: MediaServices::new(config, &payloads, Arc::new(MediaHosts(sessions.host_limits())), proxies)?,
+        media: MediaServices::new(config, &payloads, http.clone(), strangers, proxies),
+        http,
+        keys: config.secrets.keys(),
         sessions,
         payloads,
         clock: clock.clone(),

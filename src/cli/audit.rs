@@ -36,7 +36,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     ];
     let page: AuditPage = env.api_to_read().await?.get(&with_query("/api/audit", query)).await?;
     env.out.list(&page, &page.audit, &["at", "who", "from", "action", "target", "detail"], cells)?;
-    env.out.note_of_none(&page.audit, "no changes to show: each change by a command or the API is listed here");
+    env.out.note_of_none(&page.audit, "no changes to show: changes by commands and the API are listed here");
     env.out.note_of_more(page.next_cursor.is_some(), args.limit);
     Ok(ExitCode::Ok)
 }

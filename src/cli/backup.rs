@@ -91,7 +91,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
 async fn schema_of(opened: &OpenDatabase) -> anyhow::Result<String> {
     let status = migrate::status(&opened.db).await.map_err(|error| schema_error(opened, error))?;
     let last = status.applied.last().map(|migration| migration.name.clone());
-    last.ok_or_else(|| CliError::not_found(format!("{} has no data of drover", database_name(opened))).into())
+    last.ok_or_else(|| CliError::not_found(format!("{} has no drover data", database_name(opened))).into())
 }
 
 /// Refuses a pooler: both programs set what outlives a transaction, which a lent connection would keep.
@@ -99,7 +99,7 @@ pub fn require_direct(env: &Env) -> Result<(), CliError> {
     match env.config.database.pooler {
         false => Ok(()),
         true => Err(CliError::bad_config(
-            "database.url leads to a pooler: give the server's own address, with DATABASE_URL and DROVER__DATABASE__POOLER=false",
+            "database.url points to a pooler: give the server's own address, with DATABASE_URL and DROVER__DATABASE__POOLER=false",
         )),
     }
 }
@@ -119,7 +119,7 @@ async fn require_its_files(place: &Place, owner: &str, opened: &OpenDatabase) ->
     match is_away {
         false => Ok(()),
         true => Err(CliError::bad_config(format!(
-            "{} does not have the files of {}: mount its share, or set storage.root as its services have it",
+            "{} does not have the files of {}: mount its share, or set storage.root as in the settings of its services",
             root.display(),
             database_name(opened)
         ))
@@ -131,7 +131,7 @@ async fn require_its_files(place: &Place, owner: &str, opened: &OpenDatabase) ->
 fn require_same_database(target: &Path, owner: &str) -> anyhow::Result<()> {
     match Manifest::owner_in(target)? {
         Some(other) if !is_same_owner(&other, owner) => Err(CliError::conflict(format!(
-            "{} has the backup of another database: name another directory",
+            "{} holds the backup of another database: choose another directory",
             target.display()
         ))
         .into()),
@@ -145,7 +145,7 @@ fn lock(target: &Path) -> anyhow::Result<File> {
     fs::DirBuilder::new().recursive(true).mode(0o700).create(target).with_context(cannot_use)?;
     let is_known = target.join(LOCK).exists() || target.join(MANIFEST).exists();
     if !is_known && fs::read_dir(target).with_context(cannot_use)?.next().is_some() {
-        let fault = "is neither empty nor a backup: name a new directory";
+        let fault = "is neither empty nor a backup: choose a new directory";
         return Err(CliError::usage(format!("{} {fault}", target.display())).into());
     }
     let lock = File::create(target.join(LOCK)).with_context(cannot_use)?;
@@ -189,7 +189,7 @@ fn text(answer: &Answer, target: &Path) -> String {
     }
     lines.push(format!("Restore it with `drover restore {} --dir NEW`.", target.display()));
     lines.push(
-        "The setting secrets.key, which opens stored passwords, is not in it: keep it in another place.".to_owned(),
+        "The setting secrets.key, which decrypts stored passwords, is not in the backup: keep it elsewhere.".to_owned(),
     );
     lines.join("\n")
 }

@@ -110,8 +110,9 @@ impl ApiClient {
         if let Server::Remote(remote) = &self.server {
             request = request.header(HOST, remote.authority());
             if let Some(token) = remote.token() {
-                let mut value = HeaderValue::try_from(format!("Bearer {token}"))
-                    .map_err(|_| ClientError::new(ExitCode::Usage, "DROVER_TOKEN has characters that no token has"))?;
+                let mut value = HeaderValue::try_from(format!("Bearer {token}")).map_err(|_| {
+                    ClientError::new(ExitCode::Usage, "DROVER_TOKEN contains characters that a token cannot have")
+                })?;
                 value.set_sensitive(true);
                 request = request.header(AUTHORIZATION, value);
             }

@@ -33,7 +33,7 @@ enum Command {
     Url,
     /// Open psql on the configured or private database
     Psql {
-        /// Arguments for psql, such as -c 'SELECT 1'; --dir among them is drover's
+        /// Arguments for psql, such as -c 'SELECT 1'; a --dir among them is for drover
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<String>,
     },
@@ -131,7 +131,7 @@ async fn stop(env: &Env) -> anyhow::Result<ExitCode> {
         StoppedServer::NotRunning => format!("No private server runs in {dir}."),
         StoppedServer::Unused => format!("The private server in {dir} is stopped."),
         StoppedServer::InUse => format!(
-            "The private server in {dir} is stopped. It was in use: `drover up` and other services that have lost it must be started again."
+            "The private server in {dir} is stopped. It was in use: restart `drover up` and other services that used it."
         ),
     })?;
     Ok(ExitCode::Ok)

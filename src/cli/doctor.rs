@@ -1,7 +1,9 @@
 //! `drover doctor`: checks what drover needs on this machine, and names a remedy for each fault.
 
+mod credentials;
 mod disk;
 mod finding;
+#[cfg(feature = "media")]
 mod media;
 mod pauses;
 mod pooler;
@@ -21,6 +23,7 @@ use super::env::database_name;
 use super::output::shown;
 use super::{Env, ExitCode, process};
 use crate::app::predecessors;
+use crate::features;
 use db::migrate::{self, MigrateError};
 use db::server_info::{self, ServerInfo};
 use db::{Db, DbError, workers};
@@ -41,6 +44,8 @@ pub struct Args {}
 
 pub async fn run(_: Args, env: &Env) -> anyhow::Result<ExitCode> {
     let mut findings = vec![configuration(env), disk::place(&env.config).await, files(), places(env).await];
+    findings.push(features());
+    #[cfg(feature = "media")]
     findings.extend(media::check(&env.config).await);
     findings.extend(database(env).await);
     match env.out.is_json() {
@@ -48,6 +53,19 @@ pub async fn run(_: Args, env: &Env) -> anyhow::Result<ExitCode> {
         false => findings.iter().try_for_each(|finding| env.out.line(text(finding)))?,
     }
     Ok(if findings.iter().all(|finding| finding.ok) { ExitCode::Ok } else { ExitCode::Failure })
+}
+
+/// The optional parts of this build. A missing one is none of its faults: the demo does without some.
+fn features() -> Finding {
+    let (built, absent) = (features::built().join(", "), features::absent());
+    match absent.is_empty() {
+        true => Finding::well("features", built),
+        false => Finding::advice(
+            "features",
+            format!("{built}; not built in: {}", absent.join(", ")),
+            "take a release, or build drover with its default features, if you need them",
+        ),
+    }
 }
 
 /// A finding and, in a line of its own, its remedy. Neither is cut: a remedy may be a command to copy.
@@ -118,7 +136,7 @@ async fn database(env: &Env) -> Vec<Finding> {
             findings.extend(pauses::check(&db).await);
             findings.extend(stores::check(&db).await);
             findings.extend(proxies::check(&db, env).await);
-            findings.push(media::secrets(&db, &env.config.secrets.keys()).await);
+            findings.push(credentials::check(&db, &env.config.secrets.keys()).await);
             findings.extend(disk::payload_files(&db, &env.config).await);
         }
         Ok(_) => {
@@ -150,7 +168,7 @@ fn no_data(env: &Env) -> Finding {
 fn bad_schema(error: MigrateError) -> Finding {
     let remedy = match error {
         MigrateError::Db(_) => "see the database's log",
-        _ => "run the program that fits this database",
+        _ => "run the version of drover that this database needs",
     };
     Finding::fault("schema", format!("{:#}", anyhow::Error::from(error)), remedy)
 }
@@ -167,7 +185,7 @@ async fn reach(env: &Env, clock: &Clock) -> anyhow::Result<(Db, &'static str, Se
 }
 
 fn bad_encoding(encoding: &str) -> Option<Finding> {
-    let detail = format!("is {encoding}, and texts of menus are UTF8");
+    let detail = format!("is {encoding}, but menus need UTF8");
     (encoding != server_info::ENCODING).then(|| Finding::fault("encoding", detail, server_info::ENCODING_REMEDY))
 }
 
@@ -203,7 +221,7 @@ async fn live_workers(db: &Db, host: &str) -> Finding {
 /// `ended`: registered workers whose process was killed.
 fn running(workers: usize, ended: usize) -> Finding {
     match (workers, ended) {
-        (0, 0) => Finding::advice("workers", "none runs: no task is done", "start some with `drover up`"),
+        (0, 0) => Finding::advice("workers", "no worker is running, so no task is done", "start some with `drover up`"),
         (running, 0) => Finding::well("workers", format!("{running} run")),
         (running, ended) => Finding::advice(
             "workers",

@@ -82,8 +82,7 @@ impl Env {
         match wanted.map_err(|error| schema_error(opened, error.into()))? {
             None => Ok(()),
             Some(wanted) => Err(CliError::bad_config(format!(
-                "drover cannot work with the settings of its account behind the pooler: run `{wanted}`, and RECONNECT in \
-                 the pooler"
+                "drover cannot work with the settings of its account behind the pooler: run `{wanted}`, then RECONNECT in the pooler"
             ))
             .into()),
         }
@@ -124,7 +123,7 @@ impl Env {
     pub(super) fn require_own_database(&self) -> Result<(), CliError> {
         if self.is_remote() {
             return Err(CliError::usage(
-                "the API has no such command: run it without --url on a machine with access to the database",
+                "the API does not offer this command: run it without --url on a machine with access to the database",
             ));
         }
         Ok(())

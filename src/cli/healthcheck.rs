@@ -56,7 +56,7 @@ async fn ask(service: &Remote, path: &str) -> Result<(StatusCode, Value), CliErr
     let (head, body) = service.send(request).await.map_err(|fault| wrong(&fault))?.into_parts();
     let body = Limited::new(body, MAX_ANSWER_BYTES).collect().await.map_err(|error| wrong(&error.to_string()))?;
     let answer = serde_json::from_slice(&body.to_bytes());
-    let answer = answer.map_err(|_| wrong(&format!("no drover answers there (status {})", head.status)))?;
+    let answer = answer.map_err(|_| wrong(&format!("the server there is not drover (status {})", head.status)))?;
     Ok((head.status, answer))
 }
 

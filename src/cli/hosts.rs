@@ -43,7 +43,7 @@ enum Command {
         /// Try the host with one request at this time; its answer closes the breaker [default: in a year]
         #[arg(long, value_name = "DAY|TIME", value_parser = values::since)]
         until: Option<DateTime<Utc>>,
-        /// Reason to show at the tasks that wait for this host
+        /// Reason shown with the tasks that wait for this host
         #[arg(long, value_name = "TEXT")]
         why: Option<String>,
     },

@@ -21,6 +21,8 @@ use cluster::Cluster;
 use dashboard::IS_BUILT;
 use db::Db;
 use geo::Geo;
+#[cfg(feature = "media")]
+use media::clients::selectors::fault as selectors_fault;
 use settings::{Config, Live, LiveConfig};
 use storage::{Place, PlaceError};
 use supervision::lifecycle::Lifecycle;
@@ -79,7 +81,7 @@ impl Listeners {
             let address = listener.local_addr()?;
             tracing::info!(%address, "Listening for probes on http://{address}");
             let serving = api::serve_probes(listener, state.clone(), scrape);
-            servers.tasks.spawn(background.clone().run_once("server of the probes", serving));
+            servers.tasks.spawn(background.clone().run_once("probe server", serving));
         }
         if let Some(listener) = self.api {
             let address = listener.local_addr()?;
@@ -89,7 +91,7 @@ impl Listeners {
             }
             servers.api = Some(address);
             let serving = api::serve(listener, state, dashboard::routes(), background.clone());
-            servers.tasks.spawn(background.clone().run_once("server of the API", serving));
+            servers.tasks.spawn(background.clone().run_once("API server", serving));
         }
         Ok(servers)
     }
@@ -112,7 +114,7 @@ pub async fn local_api_url(api: &settings::Api) -> Result<String, CliError> {
 pub async fn local_url(listen: &str) -> Result<String, CliError> {
     let fault = |fault: &dyn Display| CliError::unavailable(format!("{listen}: {fault}"));
     let mut found = lookup_host(listen).await.map_err(|error| fault(&error))?;
-    let address = found.next().ok_or_else(|| fault(&"the name has no address"))?;
+    let address = found.next().ok_or_else(|| fault(&"the name does not resolve to an address"))?;
     Ok(format!("http://{}", for_local_clients(address)))
 }
 
@@ -134,7 +136,7 @@ async fn listen(address: &str, variable: &str) -> Result<TcpListener, CliError> 
 
 /// Listens on the first usable address of the name.
 async fn bind(address: &str) -> io::Result<TcpListener> {
-    let mut fault = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
+    let mut fault = io::Error::new(io::ErrorKind::NotFound, "the name does not resolve to an address");
     for address in lookup_host(address).await? {
         match bind_to(address) {
             Ok(listener) => return Ok(listener),
@@ -176,7 +178,7 @@ fn services(env: &Env, config: &Arc<Config>, health: Health) -> Result<ApiServic
         crawl_limits: CrawlLimits::of(config),
         allowed_hosts: config.http.host_allowlist.clone().into(),
         menu_url_fault: platforms::menu_url_fault(config),
-        selectors_fault: media::clients::selectors::fault,
+        selectors_fault,
         images: config.images.clone(),
         image_is_permitted: Arc::new(move |address| image_hosts.permits(address)),
         renderer: Renderer::of(config, place),
@@ -191,4 +193,10 @@ fn actors(lifecycle: &Lifecycle) -> Actors {
         None if lifecycle.is_running() => Actors::Running,
         None => Actors::Draining,
     }
+}
+
+/// The fault of any selectors: without media jobs, nothing reads a forum by them.
+#[cfg(not(feature = "media"))]
+fn selectors_fault(_: &domain::forum::SelectorOverrides) -> Option<String> {
+    Some(crate::features::NO_MEDIA.to_owned())
 }

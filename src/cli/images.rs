@@ -45,7 +45,7 @@ struct BackfillArgs {
     /// Maximum number of images
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::number(1..=u32::MAX))]
     limit: Option<u32>,
-    /// Count the images, and the failed ones beside them, and download nothing
+    /// Count the missing and the failed images, and download nothing
     #[arg(long)]
     dry_run: bool,
     /// Also download images that are stored, wait for their next try, or were given up
@@ -205,7 +205,7 @@ fn text(answer: &Answer) -> String {
         (false, 0) if left_out.as_ref().is_some_and(LeftOut::is_empty) => {
             vec!["nothing to download: every image is stored (--refetch downloads all)".to_owned()]
         }
-        (false, 0) => vec!["nothing to download: every image is stored but these".to_owned()],
+        (false, 0) => vec!["nothing to download: all other images are stored".to_owned()],
         (false, _) => downloaded(*wanted, progress),
     };
     lines.extend(left_out.iter().flat_map(LeftOut::lines));
@@ -235,7 +235,7 @@ impl LeftOut {
     fn lines(&self) -> Vec<String> {
         let mut lines = Vec::new();
         if self.waiting > 0 {
-            lines.push(format!("  {} failed before; the next try is not due", counted(self.waiting, "image")));
+            lines.push(format!("  {} failed before; the next attempt is not due yet", counted(self.waiting, "image")));
         }
         if self.given_up > 0 {
             lines.push(format!("  {} given up", counted(self.given_up, "image")));
@@ -249,9 +249,7 @@ impl LeftOut {
             lines.push(format!("  and images of {} refused as well", counted(self.refused.len() - MAX_HOSTS, "host")));
         }
         if !self.refused.is_empty() {
-            lines.push(
-                "once a host is in platform.dutchie.image_hosts, this command downloads the images of it".to_owned(),
-            );
+            lines.push("once a host is in platform.dutchie.image_hosts, this command downloads its images".to_owned());
         }
         if self.waiting + self.given_up > 0 || self.refused.iter().any(|it| it.redirects) {
             lines.push("--refetch downloads all images that are not refused, the stored ones too".to_owned());
@@ -273,7 +271,7 @@ mod tests {
         let waiting = dry_run(LeftOut { waiting: 3, given_up: 1, refused: Vec::new() });
         assert_eq!(
             waiting,
-            "0 images would be downloaded\n  3 images failed before; the next try is not due\n  1 image given up\n\
+            "0 images would be downloaded\n  3 images failed before; the next attempt is not due yet\n  1 image given up\n\
              --refetch downloads all images that are not refused, the stored ones too"
         );
         assert_eq!(dry_run(LeftOut { waiting: 0, given_up: 0, refused: Vec::new() }), "0 images would be downloaded");

@@ -1,6 +1,7 @@
 //! `drover jobs`: media jobs. They are tasks in the words of clients that know them as jobs.
 
 mod import;
+#[cfg_attr(not(feature = "media"), path = "jobs/older_queue_absent.rs")]
 mod older_queue;
 
 use chrono::{DateTime, Utc};
@@ -65,7 +66,7 @@ struct List {
     /// Only jobs of this type, such as scrape_account
     #[arg(long = "type", value_name = "TYPE")]
     job_type: Option<String>,
-    /// Only jobs that this job or task has made
+    /// Only jobs that this job or task created
     #[arg(long, value_name = "ID", allow_negative_numbers = true, value_parser = values::id)]
     parent: Option<TaskId>,
     /// Maximum number of jobs

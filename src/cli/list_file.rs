@@ -63,7 +63,7 @@ pub fn read_lines<'a>(
     let mut bad = Vec::new();
     for (number, text) in lines {
         if number > MAX_LINES {
-            return Err(at(file, number, format!("the maximum number of lines is {MAX_LINES}")));
+            return Err(at(file, number, format!("there are too many lines; the maximum is {MAX_LINES}")));
         }
         let result = match text.contains(char::is_control) {
             true => Err(vec!["control characters (CR, LF, NUL and the like) are refused".to_owned()]),
@@ -97,7 +97,7 @@ impl Header {
             return Err(format!("unknown column '{name}': the columns are {}", columns.known.join(", ")));
         }
         if let Some((_, name)) = twice {
-            return Err(format!("column '{name}' is there twice"));
+            return Err(format!("column '{name}' appears twice"));
         }
         let (required, _) = columns.known.split_at(columns.required);
         match required.iter().find(|required| !names.iter().any(|name| name == **required)) {
@@ -123,7 +123,7 @@ impl Header {
             cells.truncate(self.0.len());
         }
         if cells.len() != self.0.len() {
-            return Err(format!("its number of cells is {}, and the header's is {}", cells.len(), self.0.len()));
+            return Err(format!("its number of cells is {}, but the header's is {}", cells.len(), self.0.len()));
         }
         Ok(cells)
     }
@@ -169,7 +169,7 @@ fn cells(line: &str) -> Result<StringRecord, String> {
     reader.read_record(&mut record).map_err(|_| "not a line of CSV".to_owned())?;
     // the CSV reader would take such a quote for a part of the cell
     if record.iter().any(|cell| cell.starts_with(' ') && cell.trim_start().starts_with('"')) {
-        return Err("a quote must follow its comma without a blank".to_owned());
+        return Err("an opening quote must follow its comma without a space".to_owned());
     }
     record.trim();
     Ok(record.iter().map(csv_cell::unescaped).collect())
@@ -238,14 +238,14 @@ mod tests {
 
     #[rstest]
     #[case::unknown("name,weight", "a,1", "unknown column 'weight': the columns are name, size, colour")]
-    #[case::twice("name,size,name", "a,1,b", "column 'name' is there twice")]
+    #[case::twice("name,size,name", "a,1,b", "column 'name' appears twice")]
     #[case::semicolons("name;size", "a;1", "columns must be separated by commas")]
     #[case::tabs("name\tsize", "a\t1", "columns must be separated by commas")]
     #[case::missing("size", "1", "the column 'name' is missing")]
-    #[case::long("name,size", "a,1,2,", "its number of cells is 4, and the header's is 2")]
-    #[case::short("name,size", "a", "its number of cells is 1, and the header's is 2")]
+    #[case::long("name,size", "a,1,2,", "its number of cells is 4, but the header's is 2")]
+    #[case::short("name,size", "a", "its number of cells is 1, but the header's is 2")]
     #[case::open_quote("name,size", "a,\"1", "a quote is not closed")]
-    #[case::blank_before_quote("name,size", "a, \"1\"", "a quote must follow its comma without a blank")]
+    #[case::blank_before_quote("name,size", "a, \"1\"", "an opening quote must follow its comma without a space")]
     fn what_is_no_row_is_refused(#[case] header: &str, #[case] line: &str, #[case] fault: &str) {
         assert_eq!(row(header, line), Err(fault.to_owned()));
     }

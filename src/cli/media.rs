@@ -62,7 +62,7 @@ enum Command {
         #[command(flatten)]
         fields: Fields,
     },
-    /// Remove records. Items stay; the appearances of a person are removed
+    /// Remove records. Items are kept; the appearances of a person are removed
     Remove {
         #[command(flatten)]
         kind: Kind,
@@ -81,7 +81,7 @@ struct Kind {
 
 #[derive(Debug, clap::Args)]
 struct Fields {
-    /// Fields and their values: JSON, or a text
+    /// Fields and their values: JSON or plain text
     #[arg(required_unless_present = "secret_file", value_name = "FIELD=VALUE", value_parser = field)]
     fields: Vec<(String, Value)>,
     /// Read the secret of a credential from this file; - is standard input

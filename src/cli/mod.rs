@@ -80,6 +80,7 @@ pub use exit::{CliError, ExitCode};
 pub use output::Output;
 pub use stop::Stop;
 
+use crate::features;
 use settings::{Config, Flag, LoadedConfig, Log, Sources};
 use telemetry::log;
 
@@ -87,7 +88,7 @@ const GLOBAL: &str = "Global options";
 
 /// A durable, supervised crawler of dispensary menus on Postgres.
 #[derive(Debug, Parser)]
-#[command(name = "drover", version, arg_required_else_help = true, disable_help_subcommand = true)]
+#[command(name = "drover", version, long_version = features::VERSION.as_str(), arg_required_else_help = true, disable_help_subcommand = true)]
 struct Cli {
     /// Read configuration files from this directory; they override the built-in ones [default: ./config if it exists]
     #[arg(long, global = true, value_name = "DIR", help_heading = GLOBAL)]
@@ -132,9 +133,10 @@ enum Command {
     Geo(geo::Args),
     /// List, rename and delete groups of stores
     Groups(groups::Args),
-    /// Ask the service of this machine, or at --url, whether it works; exit code 1 if not
+    /// Check whether the service on this machine, or at --url, works; exit code 1 if not
     Healthcheck(healthcheck::Args),
-    /// List stores with faulty data: no full crawl for long, halved menus, missing prices, unknown keys or words, suspicious changes
+    /// List stores with faulty data: no full crawl for a long time, halved menus, missing prices, unknown keys or
+    /// words, suspicious changes
     Quality(quality::Args),
     /// List the hosts that drover sends requests to; show, open, close or reset one
     Hosts(hosts::Args),
@@ -152,7 +154,7 @@ enum Command {
     Notifications(notifications::Args),
     /// Print the API description (OpenAPI 3.1)
     Openapi(openapi::Args),
-    /// Stop the claims of everything, or of one family, role, pod, worker, host or store; list what is paused
+    /// Pause everything, or one family, role, pod, worker, host or store; list what is paused
     Pause(pause::Args),
     /// List, show, compare or replay payloads (stored menus as the platform sent them)
     Payload(payload::Args),
@@ -162,9 +164,9 @@ enum Command {
     Products(products::Args),
     /// Import, list, export, test or switch proxies
     Proxies(proxies::Args),
-    /// Make the database and its files again from a backup
+    /// Restore the database and its files from a backup
     Restore(restore::Args),
-    /// Let a paused role, worker or other thing go on
+    /// Resume what was paused: everything, or one family, role, pod, worker, host or store
     Resume(pause::ResumeArgs),
     /// Delete crawled data that is older than your retention settings
     Retention(retention::Args),

@@ -91,7 +91,7 @@ async fn list(args: List, env: &Env) -> anyhow::Result<ExitCode> {
     let page = api.get(&with_query("/api/notifications", query)).await;
     let page: NotificationPage = page.map_err(|error: ClientError| error.naming_flags(|field| format!("--{field}")))?;
     env.out.list(&page, &page.notifications, &HEADERS, cells)?;
-    env.out.note_of_none(&page.notifications, "no notifications to show: `drover media add rules` asks for some");
+    env.out.note_of_none(&page.notifications, "no notifications to show: add a rule with `drover media add rules`");
     env.out.note_of_more(page.next_cursor.is_some(), args.limit);
     Ok(ExitCode::Ok)
 }
@@ -106,7 +106,7 @@ async fn test(endpoint: &str, env: &Env) -> anyhow::Result<ExitCode> {
         Word::Known(NotificationState::Delivered) => Ok(ExitCode::Ok),
         Word::Known(NotificationState::Pending) => {
             env.out
-                .note("it has no answer yet: is a worker running? Workers of any and of media send notifications, and a mail server may take ten minutes");
+                .note("no answer yet: is a worker running? Workers with the roles `any` or `media` send notifications, and a mail server may take ten minutes");
             Ok(ExitCode::Failure)
         }
         _ => Ok(ExitCode::Failure),

@@ -28,7 +28,7 @@ pub struct Args {
     scope: Option<PauseScope>,
     /// Name of the family (crawl, media, service), role, pod, worker or host, or id, slug or name of the store
     of: Option<String>,
-    /// Reason to show to others; a pause needs one
+    /// Reason for the pause, shown to others; required for a pause
     #[arg(long, value_name = "TEXT", requires = "scope")]
     reason: Option<String>,
     /// Resume after this time, such as 30m or 2h [default: when `drover resume` ends the pause]
@@ -67,7 +67,7 @@ pub async fn resume(args: ResumeArgs, env: &Env) -> anyhow::Result<ExitCode> {
         .map_err(|fault| CliError::usage(format!("the name after `{}` {fault}", args.scope)))?;
     let Some(pause) = find(&api, &target).await? else { return Err(not_paused(&api, &target).await?.into()) };
     api.delete(&format!("{PATH}/{}", pause.id)).await?;
-    env.out.either(&json!({ "resumed": pause }), |_| format!("{} goes on", pause.target()))?;
+    env.out.either(&json!({ "resumed": pause }), |_| format!("{} is resumed", pause.target()))?;
     Ok(ExitCode::Ok)
 }
 
@@ -93,7 +93,7 @@ async fn pause(api: &ApiClient, request: &PauseRequest, env: &Env) -> anyhow::Re
             |until| format!("until {}", time(until)),
         );
         format!(
-            "{} is paused {end}: within a second nothing more is claimed; running tasks end as they would",
+            "{} is paused {end}: within a second nothing more is claimed; running tasks finish normally",
             pause.target()
         )
     })?;

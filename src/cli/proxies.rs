@@ -34,14 +34,15 @@ enum Command {
     /// Show proxies and how each has behaved
     ///
     /// GOOD OF LATEST: share of its latest requests, up to 100, that a host answered and did not refuse; its health follows from them.
-    /// Requests for images count in neither. HOSTS: hosts that refuse it or give no answer through it, beside hosts that answer.
-    /// OK EVER, FAILED EVER: its requests since it was added that were answered, and that failed by its fault; refusals count in neither. BYTES TODAY: since midnight in its time zone, both directions;
-    /// workers add theirs every 20 s. BYTES LEFT: of its budget for today.
+    /// Requests for images do not count towards either. HOSTS: hosts that refuse it or give no answer through it,
+    /// beside hosts that answer. OK EVER, FAILED EVER: its requests since it was added that were answered, and that
+    /// failed by its fault; refusals do not count towards either. BYTES TODAY: since midnight in its time zone, both
+    /// directions; workers add theirs every 20 s. BYTES LEFT: of its budget for today.
     List {
         /// untested, healthy, refused (by hosts), failing (no answers), benched or off
         #[arg(long, value_parser = values::word::<ShownHealth>)]
         health: Option<ShownHealth>,
-        /// How many, at most
+        /// Maximum number of proxies
         #[arg(long, value_name = "N", default_value_t = 500, allow_negative_numbers = true, value_parser = values::number(1..=500_i64))]
         limit: i64,
     },
@@ -53,15 +54,15 @@ enum Command {
     Disable(IdArg),
     /// Delete a proxy; its counts of past requests stay
     Delete(IdArg),
-    /// Send one request through a proxy, as tasks do; exit code 1 when it failed. Its health stays as it is
+    /// Send one request through a proxy, as tasks do; exit code 1 when it failed. Its health does not change
     Test(IdArg),
-    /// Try every proxy that is not switched off; exit code 5 when some failed, 1 when all did. Their health
-    /// stays as it is
+    /// Try every proxy that is not switched off; exit code 5 when some failed, 1 when all did. Their health does not
+    /// change
     Check,
     /// Store every password and credential encrypted with secrets.key, in parts, while workers run; exit code 5 when some could not
     /// be read
     Rekey {
-        /// Change nothing, and count
+        /// Only count, and change nothing
         #[arg(long)]
         dry_run: bool,
     },

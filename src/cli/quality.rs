@@ -50,7 +50,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
         ]
     })?;
     env.out
-        .note_of_none(&page.findings, "no findings to show: the latest look at the crawled data found nothing wrong");
+        .note_of_none(&page.findings, "no findings to show: the latest check of the crawled data found nothing wrong");
     env.out.note_of_more(page.next_cursor.is_some(), limit);
     Ok(ExitCode::Ok)
 }

@@ -73,7 +73,7 @@ async fn require_empty(opened: &OpenDatabase) -> anyhow::Result<()> {
     let status = migrate::status(&opened.db).await.map_err(|error| schema_error(opened, error))?;
     if !status.applied.is_empty() {
         return Err(CliError::conflict(format!(
-            "{} has tables of drover already: restore into a new directory (--dir NEW) or an empty database",
+            "{} already has drover tables: restore into a new directory (--dir NEW) or an empty database",
             database_name(opened)
         ))
         .into());
@@ -121,7 +121,7 @@ fn text(answer: &Answer) -> String {
     let of_bucket = match manifest.files {
         Files::Copied { .. } => "",
         Files::InBucket { .. } => {
-            "\nMake the bucket's object payloads/.database empty, so that its files are this database's."
+            "\nEmpty the bucket's object payloads/.database, so that this database owns its files."
         }
     };
     format!(

@@ -13,6 +13,8 @@ use super::{CliError, Env, ExitCode, Stop, status_line};
 use crate::actors::plan::Plan;
 use crate::actors::tree::Drained;
 use crate::app::{App, PreparedApp};
+use crate::features::NO_MEDIA;
+use crate::handlers;
 use dashboard::IS_BUILT;
 use db::{Db, DbError, api_tokens, proxies};
 use domain::proxy::HealthCounts;
@@ -126,11 +128,21 @@ async fn prepare(
         require_token(env, has_token)?;
     }
     let plan = plan(&db).await?;
+    require_built(&plan)?;
     if !plan.pods.is_empty() && proxies::count(&db.client().await?).await? == HealthCounts::default() {
         events::no_proxies();
     }
     let app = App::prepare(env.live.clone(), db.clone(), env.runtime.clone(), plan).await?;
     Ok(ServiceParts { db, app, has_token })
+}
+
+/// Refuses pods with roles that this build cannot run: their tasks would fail for all.
+fn require_built(plan: &Plan) -> Result<(), CliError> {
+    let mut roles = plan.pods.iter().flat_map(|pod| pod.roles.roles());
+    match roles.find(|role| !handlers::is_built(**role)) {
+        None => Ok(()),
+        Some(role) => Err(CliError { code: ExitCode::Usage, message: format!("role {role}: {}", NO_MEDIA) }),
+    }
 }
 
 /// Logs the address of the dashboard, and who may open it.

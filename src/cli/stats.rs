@@ -28,7 +28,7 @@ pub struct Args {
     /// Length of one point, such as 15m, 1h or 1d; always 1d by store [default: fits the time span]
     #[arg(long, value_name = "TIME", value_parser = durations::parse)]
     step: Option<Duration>,
-    /// Maximum number of lines; further series are added up in one [default: 20, by store 100]
+    /// Maximum number of lines; further series are added up into one [default: 20, by store 100]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::number(1..=MAX_SERIES))]
     series: Option<i64>,
 }

@@ -35,7 +35,8 @@ enum Command {
     Import(import::Args),
     /// List stores with their last crawl
     List(list::Args),
-    /// Correct the name, slug, menu URL, platform id or place of a store. With another platform id it is crawled at once; without one, it is looked up by another slug or URL at once
+    /// Correct the name, slug, menu URL, platform id or place of a store. With another platform id it is crawled at
+    /// once; without one, another slug or URL is looked up at once
     Edit(edit::Args),
     /// Crawl stores now
     Crawl(Stores),

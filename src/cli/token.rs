@@ -73,7 +73,7 @@ async fn list(env: &Env) -> anyhow::Result<ExitCode> {
     })?;
     env.out.note_of_none(
         &list.tokens,
-        "no tokens to show: the API asks for none until `drover token create --role admin --name NAME` makes the first",
+        "no tokens to show: the API needs none until `drover token create --role admin --name NAME` creates the first",
     );
     Ok(ExitCode::Ok)
 }

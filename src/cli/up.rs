@@ -9,7 +9,7 @@ use db::Db;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Logs a line for each task on a terminal, too, in place of the status line
+    /// Log a line for each task on a terminal instead of the status line
     #[arg(long, short)]
     pub verbose: bool,
 }

@@ -20,7 +20,7 @@ pub struct Args {
     /// Number of tasks that each worker runs at once [default: topology.slots, or media.slots with media roles]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::number(1..=u16::MAX))]
     slots: Option<u16>,
-    /// Logs a line for each task on a terminal, too, in place of the status line
+    /// Log a line for each task on a terminal instead of the status line
     #[arg(long, short)]
     pub verbose: bool,
 }

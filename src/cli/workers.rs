@@ -24,9 +24,9 @@ enum Command {
     List,
     /// Let a worker finish its tasks and then stop. A process ends with its last worker
     Decommission(Worker),
-    /// Let a worker finish its tasks and claim no new ones
+    /// Pause a worker: it finishes its tasks and claims no new ones
     Pause(Worker),
-    /// Let a paused worker claim tasks again
+    /// Resume a paused worker
     Resume(Worker),
     /// Set how many pods of workers Kubernetes runs, within kubernetes.min_replicas and max_replicas
     Scale(Scale),
@@ -71,7 +71,7 @@ async fn scale(replicas: u32, env: &Env) -> anyhow::Result<ExitCode> {
 fn scaled(set: &WorkerReplicas) -> String {
     let WorkerReplicas { statefulset, replicas, current_replicas, ready_replicas, .. } = set;
     let numbers = format!(
-        "{statefulset}: {} asked for, {current_replicas} there, {ready_replicas} of them ready",
+        "{statefulset}: {} requested, {current_replicas} present, {ready_replicas} of them ready",
         counted(*replicas, "pod")
     );
     match &set.autoscaler {

@@ -115,7 +115,7 @@ impl Lane {
     async fn download(&mut self, job: &Job) -> Outcome {
         fail::fail_point!("images.lane");
         if self.outage.is_on() {
-            return Outcome::Postponed { detail: "several images before it were not to be had".to_owned() };
+            return Outcome::Postponed { detail: "several images before it could not be downloaded".to_owned() };
         }
         let mut open = self.session_for(&job.image);
         open.session.count_for(job.store);

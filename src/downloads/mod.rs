@@ -3,7 +3,7 @@
 //!
 //! In: stores whose products were written. Out: image files, and rows that name them. Best effort and outside
 //! of any task: the queue is in memory and bounded, and lost images are found again by the store's next
-//! refresh, or by `drover images backfill`. It must not know tasks, HTTP servers or the tree of actors.
+//! refresh, or with `drover images backfill`. It must not know tasks, HTTP servers or the tree of actors.
 
 mod download_queue;
 mod fetch;

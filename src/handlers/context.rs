@@ -19,6 +19,8 @@ use db::{Db, DbError, Tx};
 use domain::store::{Platform, Store, StoreId, UnknownPlatform};
 use domain::task::{TaskId, TaskLease};
 use foundation::clock::Clock;
+use foundation::secrets::SecretKeys;
+use public_http::Http;
 use queue::{SaveError, TaskError, WriteOf, WriteResults};
 use storage::Payloads;
 
@@ -31,6 +33,10 @@ pub struct TaskServices {
     pub platforms: PlatformRegistry,
     pub hash_alarm: ExhaustedHashAlarm,
     pub known_hashes: KnownHashes,
+    /// Client for services that are asked without a proxy.
+    pub http: Http,
+    /// Keys of the credentials in the database.
+    pub keys: SecretKeys,
     pub media: MediaServices,
     /// Queue of downloads; None where this process downloads no images.
     pub downloads: Option<DownloadQueue>,

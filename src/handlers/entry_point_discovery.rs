@@ -46,7 +46,7 @@ async fn reject_duplicate(ctx: &Context, store: &Store, found: &StoreRef) -> Res
     let id = &found.platform_dispensary_id;
     if let Some(known) = store.platform_dispensary_id.as_ref().filter(|known| *known != id) {
         return Err(TaskError::permanent(format!(
-            "its address leads to {id} at {}, and it is known as {known}",
+            "its address leads to {id} at {}, but it is known as {known}",
             store.platform
         )));
     }

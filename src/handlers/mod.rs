@@ -7,6 +7,7 @@
 pub mod context;
 pub mod hash_alarm;
 pub mod housekeeping;
+#[cfg_attr(not(feature = "media"), path = "media_absent.rs")]
 pub mod media;
 pub mod product_refresh;
 pub mod retention;
@@ -29,8 +30,18 @@ pub use known_hashes::KnownHashes;
 pub use progress::RunProgress;
 
 use domain::kinds::Args;
-use domain::role::Role;
+use domain::role::{Family, Role};
 use queue::{HandOver, Outcome, TaskError};
+
+/// Whether this build has the body of a role.
+pub fn is_built(role: Role) -> bool {
+    cfg!(feature = "media") || role.family() != Family::Media
+}
+
+/// The end of a run that was stopped from outside. Its saves stay.
+fn stopped() -> TaskError {
+    TaskError::retry("the run was stopped")
+}
 
 /// Runs one task's body. `payload` is the column of that name; `hand_over` comes from the run that started
 /// the task in its own slot.
@@ -47,14 +58,24 @@ pub async fn run(
         Args::ProductDiscovery(args) | Args::PayloadFetch(args) => payload_fetch::run(ctx, args).await,
         Args::ProductRefresh(args) => product_refresh::run(ctx, args, hand_over).await,
         Args::AnalyticsRefresh(args) => analytics_refresh::run(ctx, args).await,
+        #[cfg(feature = "media")]
         Args::AppearancesSync(args) => media::appearances_sync::run(ctx, args).await,
+        #[cfg(feature = "media")]
         Args::EasynewsMonitor(args) => media::easynews_monitor::run(ctx, args).await,
+        #[cfg(feature = "media")]
         Args::ScrapeAccount(args) => media::scrape_account::run(ctx, args).await,
+        #[cfg(feature = "media")]
         Args::PaidContentSync(args) => media::paid_content_sync::run(ctx, args).await,
+        #[cfg(feature = "media")]
         Args::PaidContentCreator(args) => media::paid_content_creator::run(ctx, args).await,
+        #[cfg(feature = "media")]
         Args::DownloadMedia(args) => media::download_media::run(ctx, args).await,
+        #[cfg(feature = "media")]
         Args::ForumScrape(args) => media::forum_scrape::run(ctx, args).await,
         Args::Notify(args) => notify::run(ctx, args).await,
+        #[cfg(feature = "media")]
         Args::YoutubeMonitor(args) => media::youtube_monitor::run(ctx, args).await,
+        #[cfg(not(feature = "media"))]
+        _ => Err(TaskError::permanent(crate::features::NO_MEDIA)),
     }
 }

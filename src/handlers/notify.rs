@@ -10,12 +10,11 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use tokio::time::{sleep, timeout};
 
-use super::Context;
-use super::media::stopped;
-use ::media::notify::{self, Handed, Notice, SendError, SendSecrets, Tried};
+use super::{Context, stopped};
 use db::credentials::{self, CredentialError, OpenCredential};
 use db::notifications::{self, EndedTry, NextNotification};
 use db::{Client, Db, DbError};
+use delivery::{Handed, Notice, SendError, SendSecrets, Tried};
 use domain::kinds::notify::Args;
 use domain::notification::{
     self, BadTarget, EndpointId, EndpointKind, MailTarget, NotificationState, PLATFORM, TEST, Target,
@@ -40,7 +39,7 @@ const GONE: &str = "the receiver answered 410 Gone: the endpoint was disabled";
 
 pub async fn run(ctx: &Context, args: Args) -> Result<Outcome, TaskError> {
     let begun = Instant::now();
-    let max_time = Role::Notify.time_limit().saturating_sub(notify::MAX_TIME);
+    let max_time = Role::Notify.time_limit().saturating_sub(delivery::MAX_TIME);
     let (mut delivered, mut failed) = (0, 0);
     loop {
         if ctx.is_cancelled() {
@@ -51,7 +50,7 @@ pub async fn run(ctx: &Context, args: Args) -> Result<Outcome, TaskError> {
         if next.wait > 0.0 || begun.elapsed() >= max_time {
             return Err(wait(&next));
         }
-        let prepared = Prepared::read(&client, &next, &ctx.services.media.keys).await;
+        let prepared = Prepared::read(&client, &next, &ctx.services.keys).await;
         drop(client);
         let tried = match prepared {
             Ok(prepared) => prepared.send_unless_stopped(ctx, &next).await?,
@@ -127,8 +126,9 @@ impl Prepared {
         }
         let notice = Notice { message_id, event, created_at, body, recipients };
         let now = Clock::system().utc();
-        let http = &ctx.services.media.http;
-        let Tried { result, recipients } = notify::send(http, &self.target, &notice, &self.secrets, now, handed).await;
+        let http = &ctx.services.http;
+        let Tried { result, recipients } =
+            delivery::send(http, &self.target, &notice, &self.secrets, now, handed).await;
         Answer { result: result.map(Some).map_err(TryError::Send), recipients }
     }
 }

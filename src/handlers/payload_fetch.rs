@@ -126,12 +126,11 @@ fn doubt(menu: &Menu, start: &FetchStart) -> String {
             "empty menu: it holds no product, and the store was never crawled. If it sells nothing: `drover stores accept-empty {store}`"
         ),
         (0, _) => format!(
-            "empty menu: it holds no product where it held {before}; the store's products stay as they are. If it sells nothing any more: \
+            "empty menu: it holds no product, down from {before}; the store's products stay as they are. If it no longer sells anything: \
              `drover stores accept-empty {store}`"
         ),
         _ => format!(
-            "suspicious: the menu holds {} where it held {before}; it is kept once three fetches, two hours apart and not \
-             all through one proxy, show so few",
+            "suspicious: the menu holds {}, down from {before}; it is kept once three fetches, two hours apart and not all through one proxy, show as few",
             counted(now, "product")
         ),
     }

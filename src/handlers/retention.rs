@@ -51,7 +51,7 @@ pub struct RetentionRun<'a> {
 }
 
 const SHARED_ROOT: &str =
-    "another database keeps payloads under this storage root, or none does: each would remove the other's";
+    "this storage root is not marked as this database's own, and payloads of another database must not be removed";
 
 impl Housekeeping {
     pub async fn retain(&self, run: RetentionRun<'_>) -> Result<RetentionReport, TaskError> {

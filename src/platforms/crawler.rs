@@ -99,7 +99,7 @@ impl Crawler<'_> {
         let found = found.ok_or_else(nowhere)?;
         if let Some(reason @ (RejectionReason::NotOpen | RejectionReason::NotAStore)) = found.rejection_reason {
             return Err(FetchError::NotFound {
-                what: format!("the store at {} is not to be crawled: {reason}", query.referer),
+                what: format!("the store at {} must not be crawled: {reason}", query.referer),
             });
         }
         Ok(StoreRef { platform_dispensary_id: found.platform_dispensary_id, slug: found.slug })

@@ -138,7 +138,7 @@ fn name_errors(entry: &Fingerprint) -> Vec<String> {
     let mut errors = Vec::new();
     let expected_id = format!("{}-{}-{}", entry.family.name(), entry.version, entry.os.name());
     if entry.id != expected_id {
-        errors.push(format!("family, version and os make the id {expected_id}"));
+        errors.push(format!("family, version and os require the id {expected_id}"));
     }
     if entry.engine != entry.family.engine() {
         errors.push(format!("{} is not built on {}", entry.family.name(), <&str>::from(entry.engine)));

@@ -43,7 +43,7 @@ pub enum FetchError {
     Unreachable { host: String, reason: String },
     /// The tries broke in transit, and no host answered through any proxy in that time. `only_host` is set where
     /// no other host was asked: then it is unknown whether that host fails or all proxies do.
-    #[error("no proxy brings an answer from {}; the last try: {reason}", silent_hosts(only_host.as_deref()))]
+    #[error("no proxy gets an answer from {}; the last try: {reason}", silent_hosts(only_host.as_deref()))]
     ProxyOutage { only_host: Option<String>, reason: String },
     #[error("{host} throttles us (status {status})")]
     Throttled { host: String, status: u16, retry_after: Option<Duration> },
@@ -97,14 +97,14 @@ pub enum FetchError {
     RobotsForbid { host: String, path_and_rule: String },
     #[error("{host} is sent nothing until its robots.txt is known: {}", unknown.reason)]
     RobotsUnknown { host: String, unknown: Box<UnknownRobots> },
-    #[error("the crawl holds {}, and how many there are was not announced", counted(*seen, "product"))]
+    #[error("the crawl holds {}, but the platform did not announce how many there are", counted(*seen, "product"))]
     Unannounced { seen: usize },
     /// The announced total does not match the number of products.
-    #[error("the crawl holds {}, and fewer were announced: {total}", counted(*seen, "product"))]
+    #[error("the crawl holds {}, but fewer were announced: {total}", counted(*seen, "product"))]
     MoreThanAnnounced { seen: usize, total: usize },
     #[error("the crawl holds {seen} of {}, a share below {min_coverage}", counted(*total, "product"))]
     Incomplete { seen: usize, total: usize, min_coverage: f64 },
-    #[error("the menu has more than {}; the products on these are {seen}. Raise http.max_pages", counted(*max_pages, "page"))]
+    #[error("the menu has more than {}; these hold {seen} products. Raise http.max_pages", counted(*max_pages, "page"))]
     MorePages { seen: usize, max_pages: usize },
 }
 

@@ -27,7 +27,7 @@ use super::tls;
 use super::traffic::{MeteredStream, Traffic};
 use foundation::process_limits;
 
-pub(super) const BAD_CREDENTIALS: &str = "it wants other credentials than its row holds";
+pub(super) const BAD_CREDENTIALS: &str = "it requires credentials other than those in its row";
 
 const MAX_CONNECT_ANSWER_BYTES: usize = 16 * 1024;
 

@@ -369,7 +369,7 @@ fn message(connection: &Connection, request: &Request, fields: Fields) -> Result
 }
 
 fn append(headers: &mut HeaderMap, name: &str, value: &str, url: &Url) -> Result<(), Failure> {
-    let unfit = || not_allowed(url, format!("{name} has a value that no header can carry"));
+    let unfit = || not_allowed(url, format!("{name} has a value that a header cannot carry"));
     let name = HeaderName::try_from(name).map_err(|_| unfit())?;
     headers.append(name, header_text::value(value).ok_or_else(unfit)?);
     Ok(())
@@ -383,7 +383,7 @@ fn target(connection: &Connection, url: &Url) -> Result<Uri, Failure> {
         true => format!("{}://{}{path}", url.scheme(), authority(url)),
         false => path.to_owned(),
     };
-    text.parse().map_err(|_| not_allowed(url, "not an address that HTTP can carry".to_owned()))
+    text.parse().map_err(|_| not_allowed(url, "not an address that HTTP allows".to_owned()))
 }
 
 fn host(url: &Url) -> String {

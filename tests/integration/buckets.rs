@@ -406,7 +406,7 @@ async fn doctor(s3: &S3, change: impl FnOnce(&mut Command)) -> (Option<i32>, Str
 async fn the_doctor_writes_to_the_bucket_and_leaves_nothing_there() {
     let s3 = S3::start().await;
     let (_, said) = doctor(&s3, |_| ()).await;
-    assert!(said.contains("s3://menus/crawl/one answers, and may be written"), "{said}");
+    assert!(said.contains("s3://menus/crawl/one answers and is writable"), "{said}");
     assert!(s3.objects("").is_empty());
 }
 

@@ -37,6 +37,8 @@ async fn help_and_version_are_answers() {
         let output = ended(drover().args(arguments)).await;
         assert_eq!(output.status.code(), Some(0), "{arguments:?}");
         assert!(!output.stdout.is_empty() && output.stderr.is_empty(), "{arguments:?}");
+        let names_features = String::from_utf8_lossy(&output.stdout).contains("features: cloud, dashboard, demo, ");
+        assert_eq!(names_features, arguments != ["--help"], "{arguments:?}");
     }
 }
 

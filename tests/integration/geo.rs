@@ -113,7 +113,7 @@ async fn the_file_before_serves_while_the_new_one_cannot_be_read(#[case] format:
 
 #[rstest]
 #[case::empty(b"", "it is empty")]
-#[case::text(b"ip,country\n203.0.113.9,DE\n", "no IP2Location BIN and no MMDB")]
+#[case::text(b"ip,country\n203.0.113.9,DE\n", "neither an IP2Location BIN nor an MMDB")]
 #[case::mmdb_without_a_tree(b"\xab\xcd\xefMaxMind.com", "")]
 #[tokio::test]
 async fn what_is_no_geo_database_is_refused_with_its_fault(#[case] bytes: &[u8], #[case] fault: &str) {

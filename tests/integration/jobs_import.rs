@@ -84,7 +84,7 @@ async fn a_queue_is_imported_once_while_its_worker_runs() {
     let first = queue.import(&database, &["--json"]).await;
     let said = String::from_utf8_lossy(&first.stderr).into_owned();
     let first = answer(&first, 5);
-    assert!(said.contains("the older worker still runs jobs, there with the ids 5, 6"), "{said}");
+    assert!(said.contains("the older worker is still running the jobs with its ids 5, 6"), "{said}");
     assert_eq!((&first["imported"], &first["skipped"]), (&json!(JOBS - 3), &json!(0)));
     assert_eq!(first["without_address"], json!({ "site": JOBS - 3 }), "{}", first["without_address"]);
     let refused = [&first["refused"][0], &first["refused"][1]];
@@ -136,7 +136,7 @@ async fn a_dry_run_answers_and_changes_nothing() {
     queue.add_accounts(1, 3);
     let output = queue.import(&database, &["--dry-run"]).await;
     let expected = "jobs to import: 3, known already: 0, refused: 0\n\
-                    no address is known for 3 jobs of site: set media.platforms.site.url, or the url of each account, before a worker starts one, or it fails";
+                    no address is known for 3 jobs of site: set media.platforms.site.url, or the url of each account, or their jobs will fail";
     assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), expected);
     assert_eq!(count(&database, "true").await, 0);
     let known = "SELECT count(*) FROM imported_jobs";
@@ -207,7 +207,7 @@ async fn another_queue_of_the_same_name_needs_a_source_of_its_own() {
     );
     answer(&queue.import(&database, &["--json"]).await, 0);
     let refused = answer(&other.import(&database, &["--json"]).await, 5);
-    assert!(refused["refused"][0]["reason"].as_str().unwrap().contains("a source of its own"), "{refused}");
+    assert!(refused["refused"][0]["reason"].as_str().unwrap().contains("its own source"), "{refused}");
     let imported = answer(&other.import(&database, &["--json", "--source", "second"]).await, 0);
     assert_eq!(imported["imported"], 1);
 }

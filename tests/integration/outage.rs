@@ -206,14 +206,14 @@ async fn proxies_that_accept_connections_and_bring_no_answer_cost_no_retry() {
     let mut command = farm.drover(&["worker"]);
     command.env("DROVER__HTTP__CONNECT_TIMEOUT", "2s").env("DROVER__HTTP__FIRST_BYTE_TIMEOUT", "2s");
     command.env("DROVER__PROXIES__ROTATIONS_PER_REQUEST", "1").env("DROVER__PROXIES__SNOOZE", "200ms");
-    let worker = Child::spawn(&mut command).allow_errors(&["No proxy brings an answer"]);
+    let worker = Child::spawn(&mut command).allow_errors(&["No proxy gets an answer"]);
     farm.enqueue(Role::PayloadFetch).await;
     let waiting = "SELECT least(4, count(DISTINCT task_id)) FROM task_attempts
-                    WHERE outcome = 'snoozed' AND error LIKE 'no proxy brings an answer from %, and no other host was asked;%'";
+                    WHERE outcome = 'snoozed' AND error LIKE 'no proxy gets an answer from %, and no other host was asked;%'";
     farm.until_counted("all tasks have been put off", waiting, 4).await;
     assert_eq!(farm.count("SELECT count(*) FROM proxies WHERE NOT is_active").await, 0, "a proxy was blamed");
-    worker.logged("No proxy brings an answer", PATIENCE).await;
-    let alarms = worker.stderr().iter().filter(|line| line.contains("No proxy brings an answer")).count();
+    worker.logged("No proxy gets an answer", PATIENCE).await;
+    let alarms = worker.stderr().iter().filter(|line| line.contains("No proxy gets an answer")).count();
     assert_eq!(alarms, 1, "the alarm is given once a minute, for all tasks together");
 
     (0..proxies).for_each(|proxy| farm.sim.set_proxy_fault(proxy, ProxyFault::None));

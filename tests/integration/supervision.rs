@@ -13,22 +13,20 @@ use rstest::rstest;
 
 use testkit::{Child, Farm, PATIENCE, connect};
 
-#[rstest]
-#[case::store_discovery(Role::StoreDiscovery)]
-#[case::entry_point_discovery(Role::EntryPointDiscovery)]
-#[case::product_discovery(Role::ProductDiscovery)]
-#[case::payload_fetch(Role::PayloadFetch)]
-#[case::product_refresh(Role::ProductRefresh)]
-#[case::analytics_refresh(Role::AnalyticsRefresh)]
 #[tokio::test]
-async fn a_panic_in_a_handler_is_a_failed_attempt_with_its_text(#[case] role: Role) {
+async fn a_panic_in_a_handler_is_a_failed_attempt_with_its_text() {
     let farm = Farm::with_stores(1).await;
-    farm.enqueue(role).await;
-    let plan = format!("handler.{role}=1*panic(planted)");
-    farm.leaves_open_tasks("it ends with the first attempt");
-    let _worker = Child::spawn(farm.drover(&["worker"]).env("FAILPOINTS", plan)).allow_errors(&["planted"]);
-    let failed = "SELECT count(*) FROM task_attempts WHERE outcome = 'failed' AND error LIKE 'panic: planted%'";
-    farm.until_counted("the attempt failed with the panic's text", failed, 1).await;
+    let roles = Role::CRAWL;
+    let plan: Vec<String> = roles.iter().map(|role| format!("handler.{role}=1*panic(planted)")).collect();
+    for role in roles {
+        farm.enqueue(role).await;
+    }
+    farm.leaves_open_tasks("it ends with the first attempts");
+    let mut worker = farm.drover(&["worker"]);
+    let _worker = Child::spawn(worker.env("FAILPOINTS", plan.join(";"))).allow_errors(&["planted"]);
+    let failed = "SELECT count(DISTINCT t.role) FROM task_attempts a JOIN worker_tasks t ON t.id = a.task_id
+                   WHERE a.outcome = 'failed' AND a.error LIKE 'panic: planted%'";
+    farm.until_counted("an attempt of each role failed with the panic's text", failed, roles.len() as i64).await;
 }
 
 #[rstest]
@@ -47,22 +45,21 @@ async fn a_panic_around_a_body_is_a_failed_attempt_that_wrote_nothing(#[case] pl
 }
 
 #[rstest]
-#[case::worker("actor.worker=2*panic(planted)")]
-#[case::pod("actor.pod=2*panic(planted)")]
-#[case::scheduler("actor.scheduler=2*panic(planted)")]
-#[case::supervisor("actor.supervisor=2*panic(planted)")]
-#[case::proxy_pool("actor.proxy_pool=2*panic(planted)")]
-#[case::claimer("claimer=2*panic(planted)")]
-#[case::chore("chore=2*panic(planted)")]
-#[case::pauses("pauses.read=1*off->2*panic(planted)")]
-#[case::listener("listen=2*panic(planted)")]
-#[case::resources("resources=2*panic(planted)")]
-#[case::registration("registration=2*panic(planted)")]
+#[case::worker("actor.worker=2*panic(planted)", 2.0)]
+#[case::pod("actor.pod=2*panic(planted)", 2.0)]
+#[case::scheduler("actor.scheduler=2*panic(planted)", 2.0)]
+#[case::supervisor("actor.supervisor=2*panic(planted)", 2.0)]
+#[case::proxy_pool("actor.proxy_pool=2*panic(planted)", 2.0)]
+#[case::loops(
+    "claimer=2*panic(planted);chore=2*panic(planted);pauses.read=1*off->2*panic(planted);listen=2*panic(planted);\
+     resources=2*panic(planted);registration=2*panic(planted)",
+    12.0
+)]
 #[tokio::test]
-async fn an_actor_or_loop_that_panics_is_healthy_again_and_the_crawl_goes_on(#[case] plan: &str) {
+async fn an_actor_or_loop_that_panics_is_healthy_again_and_the_crawl_goes_on(#[case] plan: &str, #[case] panics: f64) {
     let farm = Farm::with_stores(3).await;
     let mut worker = Child::spawn(farm.drover(&["worker"]).env("FAILPOINTS", plan)).allow_errors(&["planted"]);
-    worker.until_metric("drover_panics_total", 2.0).await;
+    worker.until_metric("drover_panics_total", panics).await;
     farm.enqueue(Role::PayloadFetch).await;
     farm.until_crawled().await;
     farm.until_counted("its workers are registered", "SELECT least(count(*), 1) FROM worker_registry", 1).await;

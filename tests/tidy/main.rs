@@ -18,13 +18,13 @@ const MAY_USE: [(&str, &[&str]); 6] = [
     ("stealth", &["http_client"]),
     ("platforms", &["stealth"]),
     ("downloads", &["supervision", "stealth", "db", "storage", "image_transform"]),
-    ("handlers", &["queue", "downloads", "media", "platforms", "stealth", "db", "storage"]),
+    ("handlers", &["queue", "downloads", "media", "delivery", "public_http", "platforms", "stealth", "db", "storage"]),
     ("actors", &["queue", "supervision", "handlers", "stealth", "db"]),
     ("simulated", &["db", "sim"]),
 ];
 
-/// Packages that hold no part of the crawl.
-const COMMON: [&str; 4] = ["domain", "foundation", "settings", "telemetry"];
+/// Packages that hold no part of the crawl, and the list of optional parts.
+const COMMON: [&str; 5] = ["domain", "features", "foundation", "settings", "telemetry"];
 
 /// Modules of values and rules: the same answer for the same arguments.
 const PURE: [&str; 6] = [
@@ -48,8 +48,8 @@ const SPAWNS: [(&str, &str); 20] = [
     ("crates/api/src/server.rs", "a connection"),
     ("crates/db/src/client.rs", "the cancellation of a statement"),
     ("crates/db/src/indexes.rs", "a connection, whose client sees its end"),
-    ("crates/media/src/http/post.rs", "the rest of an answer"),
-    ("crates/media/src/notify/mail.rs", "the end of a dialogue"),
+    ("crates/public-http/src/post.rs", "the rest of an answer"),
+    ("crates/delivery/src/mail.rs", "the end of a dialogue"),
     ("crates/queue/src/after_hooks.rs", "work after a commit"),
     ("crates/queue/src/execute.rs", "a body"),
     ("crates/queue/src/heartbeat.rs", "a connection, whose client sees its end"),

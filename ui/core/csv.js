@@ -65,7 +65,7 @@ export function rowsOf(lines, { known, required }) {
     const cells = fitted(cellsOf(text), names.length);
     if (cells?.length !== names.length) {
       if (text.startsWith("#")) continue;
-      const detail = cells ? `its number of cells is ${cells.length}, and the header's is ${names.length}` : "a quote is not closed";
+      const detail = cells ? `its number of cells is ${cells.length}, but the header's is ${names.length}` : "a quote is not closed";
       faults.push({ field: lineName(line), detail });
       continue;
     }
@@ -79,7 +79,7 @@ function headerFault(names, known, required) {
   const unknown = names.find((name) => !known.includes(name));
   if (unknown !== undefined) return `unknown column '${unknown}': the columns are ${known.join(", ")}`;
   const twice = names.find((name, at) => names.indexOf(name) < at);
-  if (twice !== undefined) return `column '${twice}' is there twice`;
+  if (twice !== undefined) return `column '${twice}' appears twice`;
   const missing = required.find((name) => !names.includes(name));
   return missing === undefined ? "" : `the column '${missing}' is missing`;
 }

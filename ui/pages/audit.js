@@ -34,7 +34,7 @@ const QUALIFIERS = [
     isOpen: true,
     values: ["tasks.create", "tasks.retry", "tasks.cancel", "tasks.bulk", "workers.order", "stores.set", "stores.bulk", "proxies.import"],
   },
-  { word: "from", parameter: "from", help: "a day or time in UTC, as 2026-11-22", read: time, accepts: (value) => time(value) !== null },
+  { word: "from", parameter: "from", help: "a day or time in UTC, such as 2026-11-22", read: time, accepts: (value) => time(value) !== null },
   { word: "to", parameter: "to", help: "a day or time in UTC", read: time, accepts: (value) => time(value) !== null },
 ];
 const PARAMETERS = /** @type {const} */ (["who", "action", "from", "to", "sort", "cursor"]);
@@ -49,13 +49,13 @@ export function Page({ query }) {
   usePage("Audit", answer);
   const isFiltered = QUALIFIERS.some(({ parameter }) => filters.query.get(parameter));
   const head = headsOf(query, AGES[0]);
-  return html`<${PageHead} title="Audit" scope=${`every change by request, ${ageText(filters.query)}`} />
+  return html`<${PageHead} title="Audit" scope=${`every change created by request, ${ageText(filters.query)}`} />
     <${QueryBox} filters=${filters} label="Filter changes" text="who"
       placeholder="who:operations action:tasks.retry from:2026-11-22" />
     <${Panel} title="Changes" scope=${isFiltered ? "that match" : "all"}>
       <${Loaded} of=${answer} what="The audit">${(/** @type {Data<typeof answer>} */ data) =>
         steady.rows.length === 0
-          ? html`<${Empty} icon="search" title=${isFiltered ? "No change matches" : "Nothing was changed yet"}>
+          ? html`<${Empty} icon="search" title=${isFiltered ? "No change matches" : "Nothing has been changed yet"}>
               ${isFiltered && html`<a class="btn" href=${link("/admin/audit")}>Show all</a>`}</${Empty}>`
           : html`<div ...${steady.hold}><${Waiting} waiting=${steady.waiting} onShow=${steady.show} />${head.select}<table class="table fold">
                 <thead><tr><th class="w-third">Change</th><th>Action</th><th class="w-third">Detail</th><th>From</th>
@@ -63,8 +63,8 @@ export function Page({ query }) {
                 <tbody>${steady.rows.map((row) => html`<${Row} key=${row.id} row=${row} />`)}</tbody>
               </table></div>
               <${Pager} query=${query} next=${data.next_cursor}>${plural(steady.rows.length, "change")} on this page</${Pager}>
-              <p class="panel-foot">“local” is a caller on the machine of the server, without a token, while there was none.
-                “The command line” is a command of drover with access to the database.</p>`}</${Loaded}>
+              <p class="panel-foot">“local” is a caller on the server's machine, without a token, before the first one existed.
+                “The command line” is a drover command with access to the database.</p>`}</${Loaded}>
     </${Panel}>`;
 }
 

@@ -45,7 +45,7 @@ export function Page({ query }) {
       <${Panel} title="By role" scope="a slot runs one task at a time; the last columns: slots that finish the backlog in that time">
         ${roles.length === 0
           ? html`<${Empty} icon="pending" title="Nothing waits, and nothing ended within a day">
-              <p>Capacity is reckoned from tasks that completed.</p></${Empty}>`
+              <p>Capacity is computed from completed tasks.</p></${Empty}>`
           : html`${head.select}<table class="table fold">
               <thead><tr>${head("Role", ["role", "role_desc"])}${number("Ready", "ready")}${number("Pending", "pending")}
                 ${number("Running", "running")}${number("Completed, 1 h", "completed")}${number("Failed, 1 h", "failed")}

@@ -47,11 +47,11 @@ export function Page({ query }) {
   const shown = query.get("host");
   const head = headsOf(query, INITIAL);
   const inTrouble = hosts.filter((host) => host.breaker !== "closed").length;
-  return html`<${PageHead} title="Hosts" scope=${`each that was asked, ${orderText(query, KEYS, "in trouble first")}`} />
+  return html`<${PageHead} title="Hosts" scope=${`every host that was contacted, ${orderText(query, KEYS, "in trouble first")}`} />
     <${Pauses} pauses=${pauses} scopes=${["host"]} />
     ${answer.data &&
-    html`<${Strip} label="How they do">
-      <${Figure} label="Hosts" value=${count(hosts.length)} scope=${answer.data.next_cursor ? "the first 500" : "that were asked"} />
+    html`<${Strip} label="Host totals">
+      <${Figure} label="Hosts" value=${count(hosts.length)} scope=${answer.data.next_cursor ? "the first 500" : "that were contacted"} />
       <${Figure} label="Breakers open" value=${count(inTrouble)} kind=${inTrouble > 0 ? "bad" : ""}
         scope="now: requests wait, or one is a probe" />
       <${Figure} label="Answers" value=${count(sum(hosts, "answers"))} scope="since the first one" />
@@ -62,7 +62,7 @@ export function Page({ query }) {
     <${Panel} title="All hosts">
       <${Loaded} of=${answer} what="The list of hosts">${() =>
         hosts.length === 0
-          ? html`<${Empty} icon="pending" title="No host was asked yet"><p>The first crawl brings them.</p></${Empty}>`
+          ? html`<${Empty} icon="pending" title="No host has been contacted yet"><p>The first crawl adds them.</p></${Empty}>`
           : html`${head.select}<table class="table fold" ...${steady.hold}>
               <thead><tr>${head("Host", ["host", "host_desc"])}${head("Breaker", [INITIAL])}
                 <th class="w-third">What it does</th><th>Next</th>
@@ -105,7 +105,7 @@ function Actions({ host, pauses }) {
   const close = async () => {
     const isSure = await confirm({
       title: `Close the breaker of ${host.host}?`,
-      body: html`<p>Requests go on at once. It opens again by itself where they are refused.</p>`,
+      body: html`<p>Requests go on at once. It opens again automatically if they are refused.</p>`,
       action: "Close breaker",
     });
     if (isSure) await act(() => send("PUT", path, { breaker: "closed" }), `The breaker of ${host.host} is closed`);

@@ -52,7 +52,7 @@ export function Page({ query }) {
     <${Panel} title="Media items" scope=${isFiltered ? "that match" : "all"}>
       <${Loaded} of=${answer} what="The list of items">${(/** @type {Data<typeof answer>} */ data) =>
         steady.rows.length === 0
-          ? html`<${Empty} icon=${isFiltered ? "search" : "pending"} title=${isFiltered ? "No item matches" : "No item was found yet"}>
+          ? html`<${Empty} icon=${isFiltered ? "search" : "pending"} title=${isFiltered ? "No item matches" : "No item has been found yet"}>
               ${isFiltered
                 ? html`<a class="btn" href=${link("/admin/items")}>Show all</a>`
                 : html`<p>Media jobs find them at <a class="link" href=${link("/admin/media")}>accounts, channels, searches and threads</a>.</p>`}</${Empty}>`

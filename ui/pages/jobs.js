@@ -38,7 +38,7 @@ const QUALIFIERS = [
   { word: "type", parameter: "job_type", get values() { return rolesOf("media"); } },
   { word: "platform", parameter: "platform" },
   { word: "account", parameter: "account" },
-  { word: "parent", parameter: "parent", help: "the id of the job that made it", read: readId },
+  { word: "parent", parameter: "parent", help: "the id of the job that created it", read: readId },
 ];
 const SHOWN = 20;
 
@@ -68,7 +68,7 @@ export function Page({ query }) {
       scope=${now.data ? `${count(waiting)} pending, ${now.data.worker_healthy ? "a media worker runs" : "no media worker runs"}` : ""}>
       <${Loaded} of=${answer} what="The list of jobs">${(/** @type {Data<typeof answer>} */ data) =>
         steady.rows.length === 0
-          ? html`<${Empty} icon="pending" title=${isFiltered ? "No job matches" : "There is no media job"}>
+          ? html`<${Empty} icon="pending" title=${isFiltered ? "No job matches" : "There are no media jobs"}>
               ${isFiltered
                 ? html`<a class="btn" href=${link("/admin/jobs")}>Show all</a>`
                 : html`<p>Media jobs scrape accounts, forums and channels; crawls of menus are above.</p>`}</${Empty}>`

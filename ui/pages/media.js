@@ -211,7 +211,7 @@ function shown(field, record, names) {
   if (!refers) return { ...field, value };
   // an id is typed where not all of them were read
   if (!names || names.size >= LIMIT) return { ...field, value, type: "number", help: `the id of one of the ${KINDS[refers].title.toLowerCase()}` };
-  if (required && names.size === 0) return { ...field, type: "select", options: [], help: `there is none yet: add a ${KINDS[refers].noun} first` };
+  if (required && names.size === 0) return { ...field, type: "select", options: [], help: `none exists yet: add a ${KINDS[refers].noun} first` };
   const options = [...names].map(([id, text]) => /** @type {[string, string]} */ ([String(id), `${text} (${count(id)})`]));
   return { ...field, value, type: "select", read: Number, options: required ? options : [["", "none"], ...options] };
 }

@@ -51,18 +51,17 @@ export function Page({ query }) {
   const able = (endpoints.data?.records ?? []).filter(({ enabled }) => enabled);
   const isFiltered = QUALIFIERS.some(({ parameter }) => filters.query.get(parameter));
   const head = headsOf(query, AGES[0]);
-  return html`<${PageHead} title="Notifications" scope=${`of ended jobs, ${ageText(filters.query)}`}>
+  return html`<${PageHead} title="Notifications" scope=${`about ended jobs and the crawl, ${ageText(filters.query)}`}>
       ${may("operator") && able.length > 0 && html`<button class="btn primary" type="button" onClick=${() => test(true)}>Test an endpoint…</button>`}
       <a class="btn" href=${ENDPOINTS}>Endpoints</a></${PageHead}>
     <${QueryBox} filters=${filters} label="Filter notifications" text="state" placeholder="state:failed endpoint:1" />
     <${Panel} title="All notifications" scope=${isFiltered ? "that match" : ""}>
       <${Loaded} of=${answer} what="The list of notifications">${(/** @type {Data<typeof answer>} */ data) =>
         steady.rows.length === 0
-          ? html`<${Empty} icon=${isFiltered ? "search" : "pending"} title=${isFiltered ? "No notification matches" : "There is no notification yet"}>
+          ? html`<${Empty} icon=${isFiltered ? "search" : "pending"} title=${isFiltered ? "No notification matches" : "There are no notifications yet"}>
               ${isFiltered
                 ? html`<a class="btn" href=${link("/admin/notifications")}>Show all</a>`
-                : html`<p>A <a class="link" href=${link("/admin/media", { kind: "rules" })}>rule</a> says which ends of jobs and
-                    events of the crawl an <a class="link" href=${ENDPOINTS}>endpoint</a> is sent.</p>`}</${Empty}>`
+                : html`<p>A <a class="link" href=${link("/admin/media", { kind: "rules" })}>rule</a> decides which ends of jobs and events of the crawl are sent to an <a class="link" href=${ENDPOINTS}>endpoint</a>.</p>`}</${Empty}>`
           : html`<div ...${steady.hold}><${Waiting} waiting=${steady.waiting} onShow=${steady.show} />${head.select}<table class="table fold">
                 <thead><tr><th scope="col">Event</th><th scope="col">State</th><th scope="col">Endpoint</th>
                   <th scope="col" class="num">Attempts</th><th scope="col">Next</th><th scope="col" class="w-third">Last answer</th>

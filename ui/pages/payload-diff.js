@@ -111,7 +111,7 @@ function Differences({ data, store, query, payloads }) {
       <${Figure} label="Same" value=${count(diff.same)}
         scope=${`products, ${share(diff.same, diff.same + diff.added + diff.removed + changedProducts(data))} of both`} />
     </${Strip}>
-    ${details.truncated && html`<p class="banner"><${Icon} name="warn" />The lists below are cut: the counts know more than they show.</p>`}
+    ${details.truncated && html`<p class="banner"><${Icon} name="warn" />The lists below are incomplete; the counts are complete.</p>`}
     ${hasNone
       ? html`<section class="panel" aria-labelledby="h-same"><h2 class="sr" id="h-same">No difference</h2>
           <${Empty} title="These two are the same">
@@ -138,7 +138,7 @@ function Undone({ error, store, loading, reload }) {
   function undone() {
     if (loading) return html`<${Bones} />`;
     if (!error) return html`<${Empty} icon="search" title="Which payloads?">
-      <p>Choose a store, or a payload of the list: its row has a link to what changed.</p>
+      <p>Choose a store, or a payload from the list: its row links to what changed.</p>
       <a class="btn" href=${link("/admin/payloads")}>Payloads</a></${Empty}>`;
     const words = GONE[error.status];
     if (words) return html`<${Empty} icon="warn" title=${words}><p role="alert">${error.detail}</p></${Empty}>`;

@@ -41,7 +41,7 @@ const QUALIFIERS = [
     find: suggestStores,
   },
   PLATFORM,
-  { word: "from", parameter: "from", help: "a day, as 2026-11-22", read: readDay, write: writeDay, accepts: isDay },
+  { word: "from", parameter: "from", help: "a day, such as 2026-11-22", read: readDay, write: writeDay, accepts: isDay },
   { word: "to", parameter: "to", help: "the day after the last", read: readDay, write: writeDay, accepts: isDay },
 ];
 

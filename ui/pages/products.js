@@ -27,7 +27,7 @@ const EXAMPLES = 8;
 /** @type {Qualifier[]} */
 const QUALIFIERS = [
   ...PRODUCT_QUALIFIERS,
-  { word: "state", parameter: "state", help: "two letters, as MI", read: (text) => (/^[a-z]{2}$/i.test(text) ? text.toUpperCase() : null) },
+  { word: "state", parameter: "state", help: "two letters, such as MI", read: (text) => (/^[a-z]{2}$/i.test(text) ? text.toUpperCase() : null) },
   { word: "city", parameter: "city", help: 'a name; with spaces in quotes, "like this"' },
   { word: "store", parameter: "store", help: "a part of its name, or its id", read: readId, find: suggestStores },
 ];
@@ -85,7 +85,7 @@ function Notes({ of }) {
   const [were, are] = of.stores_waiting === 1 ? ["was", "is"] : ["were", "are"];
   const notes = [
     (of.match === "corrected" || of.match === "trigrams") && of.products.length > 0 &&
-      "No product has these words. These are spelled alike.",
+      "No product has these words. These have a similar spelling.",
     of.truncated && "Only a part of the matches was searched: add a word or a filter.",
     of.stores_waiting > 0 &&
       `${plural(of.stores_waiting, "store")} ${were} crawled just now and ${are} not in the search yet.`,
@@ -114,9 +114,9 @@ function Beginning() {
     <${Empty} icon="search" title="Type words of a name or brand">
         <p>The beginnings of words are enough, and a spelling mistake is forgiven. Filters narrow it down: <span
           class="mono">category: brand: in_stock: on_special: min_price: max_price: state: city: store:</span></p>
-        <p>Filters alone find what they leave of all products: <a class="link"
+        <p>Filters alone list every product that matches them: <a class="link"
           href=${link("/admin/products", { sort: "newest" })}>the newest</a>, <a class="link"
-          href=${link("/admin/products", { sort: "price_change" })}>those whose price changed last</a>.</p>
+          href=${link("/admin/products", { sort: "price_change" })}>the latest price changes</a>.</p>
       </${Empty}></section>
       <div class="cols two"><${Brands} /><${Categories} /></div>`;
 }

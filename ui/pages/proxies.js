@@ -36,7 +36,7 @@ const MINUTES_A_DAY = 24 * 60;
 const QUALIFIERS = [
   { word: "health", parameter: "health", values: HEALTH },
   { word: "protocol", parameter: "protocol", values: PROTOCOLS },
-  { word: "place", parameter: "place", help: "a state, as AZ", read: (text) => text.toUpperCase() },
+  { word: "place", parameter: "place", help: "a state, such as AZ", read: (text) => text.toUpperCase() },
   { word: "address", parameter: "q", help: "part of host:port" },
 ];
 
@@ -118,7 +118,7 @@ function Figures({ fleet, cost }) {
   const [asked, refused] = [total(fleet.map((each) => each.asked)), total(fleet.map((each) => each.refused))];
   const [benched, failing] = [numberOf(fleet, "benched"), numberOf(fleet, "failing")];
   const used = cost ? total(allOf(cost).map((each) => each.total)) : null;
-  return html`<${Strip} label="How they do">
+  return html`<${Strip} label="Host totals">
     <${Figure} label="Healthy" value=${count(numberOf(fleet, "healthy"))} unit=${`/ ${count(fleet.length)}`}
       scope=${`now; ${count(numberOf(fleet, "untested"))} untested`} href=${link("/admin/proxies", { health: "healthy" })} />
     <${Figure} label="Failing" value=${count(failing)} kind=${failing > 0 ? "bad" : ""}
@@ -143,7 +143,7 @@ const Add = ({ onClose }) =>
       { name: "host", label: "Host", required: true },
       { name: "port", label: "Port", type: "number", required: true, min: 1, max: 65535 },
       { name: "username", label: "User name" },
-      { name: "password", label: "Password", type: "password", help: "kept encrypted where a key is configured, and never shown" },
+      { name: "password", label: "Password", type: "password", help: "kept encrypted if a key is configured, and never shown" },
       { name: "state_code", label: "State", placeholder: "AZ", help: "where it appears to be" },
       { name: "timezone", label: "Time zone", placeholder: "America/Phoenix" },
     ]}

@@ -58,7 +58,7 @@ export function Page({ query }) {
     <${Panel} title="All schedules" scope=${answer.data ? plural(schedules.length, "schedule") : ""}>
       <${Loaded} of=${answer} what="The list of schedules">${() =>
         schedules.length === 0
-          ? html`<${Empty} icon="warn" title="There is no schedule"><p>Without one nothing is crawled by itself.</p></${Empty}>`
+          ? html`<${Empty} icon="warn" title="There is no schedule"><p>Without one, nothing is crawled automatically.</p></${Empty}>`
           : html`${head.select}<table class="table fold" ...${steady.hold}>
               <thead><tr>${head("Schedule", ["name", "name_desc"])}${head("State", ["state", "state_desc"])}
                 ${head("Every", ["interval", "interval_desc"])}<th>For</th>${head("Priority", ["priority_desc", "priority"], "num")}
@@ -93,7 +93,7 @@ const Row = memo((/** @type {RowOf} */ { schedule, isOperator, onEdit, onOpen })
     <td class="num line">${isOperator && html`<${Actions} schedule=${schedule} onEdit=${onEdit} />`}</td>
   </tr>
   ${!schedule.last_error && schedule.last_note &&
-    html`<tr><td colspan="9" class="line dim">${schedule.last_task_count === 0 ? "The last run made no task" : "The last run"}: ${schedule.last_note}</td></tr>`}
+    html`<tr><td colspan="9" class="line dim">${schedule.last_task_count === 0 ? "The last run created no task" : "The last run"}: ${schedule.last_note}</td></tr>`}
   ${schedule.last_error && html`<tr>
     <td colspan="9" class="line bad"><${Icon} name="warn" /> The last run failed: ${schedule.last_error}</td></tr>`}`;
 });
@@ -121,7 +121,7 @@ function Actions({ schedule, onEdit }) {
   const remove = async () => {
     const isSure = await confirm({
       title: `Delete the schedule ${schedule.name}?`,
-      body: html`<p>Its tasks stay. The default schedules come back when drover starts.</p>`,
+      body: html`<p>Its tasks are kept. The default schedules come back when drover starts.</p>`,
       action: "Delete",
       danger: true,
     });
@@ -138,8 +138,8 @@ function Actions({ schedule, onEdit }) {
 /** @param {string} name @param {Run} run */
 function wordsOf(name, { fault, tasks, note, already_made: alreadyMade }) {
   if (fault) return `${name} did not run: ${fault}`;
-  if (alreadyMade) return `${name} did not run again: it ran less than 10 seconds ago and made ${plural(tasks, "task")} then`;
-  return `${name} ran and made ${plural(tasks, "task")}${note ? `: ${note}` : ""}`;
+  if (alreadyMade) return `${name} did not run again: it ran less than 10 seconds ago and created ${plural(tasks, "task")} then`;
+  return `${name} ran and created ${plural(tasks, "task")}${note ? `: ${note}` : ""}`;
 }
 
 /** The server compares the version alone: a run since is no change. @param {Schedule} schedule */

@@ -45,7 +45,7 @@ function Tokens({ of }) {
   const revoke = async (/** @type {ApiToken} */ token) => {
     const isSure = await confirm({
       title: `Revoke the token ${token.name}?`,
-      body: html`<p>What uses it is refused within a second.</p>`,
+      body: html`<p>Requests with it are refused within a second.</p>`,
       action: "Revoke",
       danger: true,
     });
@@ -57,7 +57,7 @@ function Tokens({ of }) {
     <${Loaded} of=${of} what="The list of tokens" rows=${2}>${(/** @type {TokenList} */ { tokens }) =>
       tokens.length === 0
         ? html`<${Empty} icon="warn" title="There is no token">
-            <p>This machine may do everything, and no other may do anything. From the first token on everybody needs one, this page too.
+            <p>This machine may do everything, and other machines have no access. Once the first token exists, every caller needs one, including this page.
             </p></${Empty}>`
         : html`<table class="table fold">
             <thead><tr><th>Name</th><th>Role</th><th class="num">Made</th><th class="num">Last used</th>

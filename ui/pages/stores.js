@@ -46,7 +46,7 @@ const ORDERS = {
 /** @type {Qualifier[]} */
 const QUALIFIERS = [
   { word: "words", parameter: "q", help: "of the name or city, or an id" },
-  { word: "state", parameter: "state", help: "two letters, as MI", read: (text) => (/^[a-z]{2}$/i.test(text) ? text.toUpperCase() : null) },
+  { word: "state", parameter: "state", help: "two letters, such as MI", read: (text) => (/^[a-z]{2}$/i.test(text) ? text.toUpperCase() : null) },
   PLATFORM,
   { word: "group", parameter: "group", help: "a name" },
   {

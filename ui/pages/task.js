@@ -85,7 +85,7 @@ function Actions({ task }) {
   const remove = async () => {
     const isSure = await confirm({
       title: `Delete task ${id}?`,
-      body: html`<p>Its attempts go with it. This cannot be undone.</p>`,
+      body: html`<p>Its attempts are deleted, too. This cannot be undone.</p>`,
       action: "Delete task",
       keep: "Keep task",
       danger: true,
@@ -118,7 +118,7 @@ function Actions({ task }) {
           label: "Not before",
           type: "datetime-local",
           value: task.scheduled_for?.slice(0, 16),
-          help: "UTC; empty: as soon as it can",
+          help: "UTC; empty: as soon as possible",
         },
       ]}
       submit=${(/** @type {TaskChange} */ values) => send("PUT", path, values)} />`}`;

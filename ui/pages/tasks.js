@@ -94,4 +94,4 @@ const Nothing = ({ filters, isFiltered }) =>
         <p class="mono">${asText(filters)}</p>
         <a class="btn" href=${link("/admin/tasks")}>Show all tasks</a></${Empty}>`
     : html`<${Empty} icon="pending" title="There is no task yet">
-        <p>Schedules make them; <a class="link" href=${link("/admin/schedules")}>run one now</a>, or create a task.</p></${Empty}>`;
+        <p>Schedules create them; <a class="link" href=${link("/admin/schedules")}>run one now</a>, or create a task.</p></${Empty}>`;

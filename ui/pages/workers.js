@@ -149,14 +149,14 @@ function Actions({ worker, isPaused }) {
   const name = worker.friendly_name;
   const decommission = async () => {
     const tasks = worker.active_task_count;
-    const body = html`<p>It takes no more tasks, ends ${tasks > 0 ? `its ${count(tasks)}` : "at once"}
-      ${tasks > 0 ? ", and stops" : ""}. Its pod starts no other in its place.</p>`;
+    const body = html`<p>It claims no more tasks, finishes ${tasks > 0 ? `its ${count(tasks)}` : "at once"}
+      ${tasks > 0 ? ", and stops" : ""}. Its pod does not replace it.</p>`;
     if (await confirm({ title: `Decommission ${name}?`, body, action: "Decommission", danger: true })) await act(
       () => order("decommission"),
       `${name} is decommissioned: it finishes its tasks, and stops`,
     );
   };
-  const toggle = () => act(() => order(isPaused ? "resume" : "pause"), `${name} ${isPaused ? "goes on" : "pauses: it finishes its tasks"}`);
+  const toggle = () => act(() => order(isPaused ? "resume" : "pause"), `${name} ${isPaused ? "is resumed" : "is paused: it finishes its tasks"}`);
   return html`<span class="row">
     <${RowAction} action=${isPaused ? "Resume" : "Pause"} of=${name} onClick=${toggle} />
     ${may("admin") && html`<${RowAction} action="Decommission…" of=${name} onClick=${decommission} />`}

@@ -25,8 +25,8 @@ export function CrawlSwitch({ of, kind = "" }) {
 export async function switchCrawls({ id, name, crawl_enabled: isEnabled }) {
   const word = isEnabled ? "Disable" : "Enable";
   const body = isEnabled
-    ? "Schedules make no more tasks for it until it is enabled again. Its products stay as they are."
-    : "The next run of its schedule makes a task for it.";
+    ? "Schedules create no more tasks for it until it is enabled again. Its products stay as they are."
+    : "The next run of its schedule creates a task for it.";
   const yes = await confirm({
     title: `${word} the crawls of 1 store?`,
     body: html`<p><bdi>${name}</bdi></p><p>${body}</p>`,

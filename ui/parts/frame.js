@@ -63,7 +63,7 @@ function LiveState() {
   const { state, heardAt } = useStream();
   const isFirst = state === "lost" && !heardAt;
   const [icon, word] = isFirst ? ["stale", "Connecting"] : LIVE[state];
-  const title = heardAt ? `Heard last at ${clockTime(heardAt)} UTC` : "Nothing was heard yet";
+  const title = heardAt ? `Last heard at ${clockTime(heardAt)} UTC` : "Nothing heard yet";
   return html`<p class=${`live ${state === "on" ? "" : "is-stale"}`} role="status" title=${title}><${Icon} name=${icon} />${word}</p>`;
 }
 

@@ -55,7 +55,7 @@ export function ImportDialog({ title, label, help, placeholder, read, send, done
   return html`<${FormDialog} title=${title} action="Import" onClose=${onClose} submit=${submit} done=${done}
     fields=${[
       { name: "lines", label, type: "textarea", placeholder, help },
-      { name: "file", label: "Or a file", type: "file", accept: ".csv,.txt,text/csv,text/plain", help: "in place of the lines above" },
+      { name: "file", label: "Or a file", type: "file", accept: ".csv,.txt,text/csv,text/plain", help: "instead of the lines above" },
     ]} />`;
 }
 

@@ -54,7 +54,7 @@ export const Empty = ({ icon = "done", title, children }) =>
 export const Failure = ({ error, onRetry, what = "This" }) =>
   html`<div class="empty" role="alert">
     <${Icon} name="warn" />
-    <p class="lead">${error.status === 403 ? `${what} is not for you to see` : `${what} could not be read`}</p>
+    <p class="lead">${error.status === 403 ? `${what} needs another access role` : `${what} could not be read`}</p>
     <p>${error.status ? `${error.status}: ` : `${error.title}. `}${error.detail || error.title}</p>
     ${error.requestId && html`<p class="scope">request ${error.requestId}, also in the log</p>`}
     ${onRetry && html`<button class="btn" type="button" onClick=${onRetry}><${Icon} name="retrying" />Try again</button>`}

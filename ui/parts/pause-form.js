@@ -44,7 +44,7 @@ export const PauseForm = ({ scope, of, name, onClose }) =>
         reason: String(reason),
         ...(minutes && { until: new Date(now() + Number(minutes) * 60_000).toISOString() }),
       })}>
-      <p>Tasks that run end as they would; no further ones are claimed.</p></${FormDialog}>`;
+      <p>Running tasks finish normally; no more are claimed.</p></${FormDialog}>`;
 
 /** @param {string} thing @returns {Pick<PauseRequest, "scope" | "of">} */
 function chosen(thing) {

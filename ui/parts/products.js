@@ -50,8 +50,8 @@ export const PRODUCT_QUALIFIERS = [
   { word: "brand", parameter: "brand", help: 'a name; with spaces in quotes, "like this"' },
   { word: "in_stock", parameter: "in_stock", values: ["yes", "no"], help: "yes or no", read: readYes, write: writeYes },
   { word: "on_special", parameter: "on_special", values: ["yes", "no"], help: "yes or no", read: readYes, write: writeYes },
-  { word: "min_price", parameter: "min_price", help: "dollars, as 12.50", read: readDollars, write: writeDollars },
-  { word: "max_price", parameter: "max_price", help: "dollars, as 12.50", read: readDollars, write: writeDollars },
+  { word: "min_price", parameter: "min_price", help: "dollars, such as 12.50", read: readDollars, write: writeDollars },
+  { word: "max_price", parameter: "max_price", help: "dollars, such as 12.50", read: readDollars, write: writeDollars },
 ];
 
 /**

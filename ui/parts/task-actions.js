@@ -22,7 +22,7 @@ export function TaskActions({ children }) {
   if (!may("operator")) return null;
   const close = () => open(null);
   const recover = async () => {
-    const body = html`<p>Tasks whose worker has been silent for 10 minutes go back to the queue. drover does this by itself, too.</p>`;
+    const body = html`<p>Tasks whose worker has been silent for 10 minutes go back to the queue. drover also does this automatically.</p>`;
     if (!(await confirm({ title: "Recover stale tasks?", body, action: "Recover stale tasks" }))) return;
     await act(
       () => send("POST", pathOf("/api/tasks/recover-stale"), {}),
@@ -54,7 +54,7 @@ const NewTask = ({ onClose }) =>
         min: -1000,
         max: 1000,
         value: 10,
-        help: `${TASK_PRIORITY}; schedules make 0`,
+        help: `${TASK_PRIORITY}; tasks of schedules have 0`,
       },
       { name: "scheduled_for", label: "Not before", type: "datetime-local", help: "UTC; empty: now" },
     ]}

@@ -3,6 +3,7 @@
 //! In: addresses, scripts and a person's actions. Out: the page's content. It needs `chromedriver` and
 //! Chromium on the machine.
 
+use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
@@ -40,18 +41,20 @@ pub struct Browser {
 impl Browser {
     /// Tries again: Chromium may end while it starts on a busy machine, and the driver, which takes one port on both
     /// kinds of loopback address, may find it taken on one of them.
-    pub async fn start() -> anyhow::Result<Browser> {
+    ///
+    /// Its profile, hundreds of files, is a new directory below this one.
+    pub async fn start(profiles: &Path) -> anyhow::Result<Browser> {
         for _ in 1..MAX_STARTS {
-            if let Ok(browser) = Browser::start_once().await {
+            if let Ok(browser) = Browser::start_once(profiles).await {
                 return Ok(browser);
             }
         }
-        Browser::start_once().await
+        Browser::start_once(profiles).await
     }
 
-    async fn start_once() -> anyhow::Result<Browser> {
+    async fn start_once(profiles: &Path) -> anyhow::Result<Browser> {
         let (driver, port) = start_driver().await?;
-        let profile = tempfile::tempdir()?;
+        let profile = tempfile::Builder::new().prefix("drover-chromium-").tempdir_in(profiles)?;
         let client = ClientBuilder::new(HttpConnector::new())
             .capabilities(capabilities(profile.path().to_string_lossy().as_ref()))
             .connect(&format!("http://127.0.0.1:{port}"))

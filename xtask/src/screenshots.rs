@@ -44,7 +44,7 @@ pub async fn run(args: Args) -> anyhow::Result<()> {
             (url, Some(demo))
         }
     };
-    let browser = Browser::start().await?;
+    let browser = Browser::start(&std::env::temp_dir()).await?;
     for page in pages()?.iter().filter(|page| page.name.contains(&args.only)) {
         let (name, path) = (&page.name, page.address(&first_id(&browser, &url, &page.list).await?));
         for look in Look::ALL {

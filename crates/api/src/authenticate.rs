@@ -181,7 +181,7 @@ pub fn require_csrf_token(headers: &HeaderMap, login: &SecretText) -> Result<(),
     match (given.next(), given.next()) {
         (Some(token), None) if login.is_csrf_token(token.as_bytes()) => Ok(()),
         _ => Err(ApiError::Forbidden(format!(
-            "a change by a login needs the header {CSRF_TOKEN} with the token that the login answered"
+            "a change made with a login needs the header {CSRF_TOKEN} with the token that the login returned"
         ))),
     }
 }

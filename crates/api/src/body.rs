@@ -95,7 +95,7 @@ async fn read<T: DeserializeOwned>(request: Request, max_bytes: usize, max_time:
 pub fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
     if holds_nul(bytes) {
         return Err(ApiError::BadBody(
-            "it holds a NUL character (\\u0000), which no text of the database can".to_owned(),
+            "it holds a NUL character (\\u0000), which the database cannot store".to_owned(),
         ));
     }
     // where every field may be left out, so may the body

@@ -9,14 +9,14 @@ use contract::tasks::RoleCapacity;
 use db::task_views::capacity;
 use domain::capacity::Capacity;
 
-/// Counts what waits and runs, for each role that has open tasks or some that ended within a day.
+/// Counts waiting and running tasks for each role with open tasks or with tasks that ended within a day.
 #[utoipa::path(get, path = "/api/tasks/capacity", tag = "tasks", responses((status = 200, body = Vec<Capacity>)))]
 pub async fn list(caller: Caller<Viewer>) -> Result<Json<Vec<Capacity>>, ApiError> {
     let client = caller.client().await?;
     Ok(Json(capacity::by_role(&client).await?))
 }
 
-/// Counts what waits and runs of a role, and says how many workers it needs.
+/// Counts the waiting and running tasks of a role, and shows how many workers it needs.
 #[utoipa::path(get, path = "/api/tasks/capacity/{role}", tag = "tasks", responses((status = 200, body = RoleCapacity)))]
 pub async fn show(caller: Caller<Viewer>, Roles { role, roles }: Roles) -> Result<Json<RoleCapacity>, ApiError> {
     let client = caller.client().await?;

@@ -10,7 +10,7 @@ use super::stores::{StorePath, require_store};
 use contract::tasks::{ActiveTask, RecentQuery, RecentTasks, RoleCompletion};
 use db::task_views::completions::{self, LastCompletion};
 
-/// Tells when a role last completed a task.
+/// Shows when a role last completed a task.
 #[utoipa::path(get, path = "/api/tasks/role/{role}/last-completion", tag = "tasks",
                responses((status = 200, body = RoleCompletion)))]
 pub async fn last(caller: Caller<Viewer>, Roles { role, roles }: Roles) -> Result<Json<RoleCompletion>, ApiError> {
@@ -31,7 +31,7 @@ pub async fn recent(
     Ok(Json(RecentTasks { tasks: completions::recent(&client, &roles, limit.rows()).await? }))
 }
 
-/// The task of a store that a worker has.
+/// Shows the task of a store that a worker holds.
 #[utoipa::path(get, path = "/api/tasks/store/{id}/active", tag = "tasks", responses((status = 200, body = ActiveTask)))]
 pub async fn active_of_store(
     caller: Caller<Viewer>,

@@ -42,7 +42,7 @@ pub enum ApiError {
     NotFound(String),
     #[error("{field}: {what} does not exist")]
     MissingReference { field: &'static str, what: String },
-    #[error("{path} does not answer {method}")]
+    #[error("{path} does not support {method}")]
     NotAllowed { method: Method, path: String },
     #[error("the body did not arrive within {limit:?}", limit = .0)]
     SlowBody(Duration),
@@ -70,7 +70,7 @@ pub enum ApiError {
     #[error("{0}")]
     GeoOff(String),
     /// None of the parts that are asked for is in the body.
-    #[error("the body has {0} bytes, and no such part")]
+    #[error("the body has only {0} bytes, and the requested range is beyond them")]
     NoSuchRange(u64),
     #[error("the body is larger than {0} bytes")]
     TooLarge(usize),
@@ -118,7 +118,7 @@ impl ApiError {
 
     /// An answer that cannot be written as JSON.
     pub fn no_json(error: serde_json::Error) -> Self {
-        ApiError::Internal(format!("an answer is no JSON: {error}"))
+        ApiError::Internal(format!("an answer is not JSON: {error}"))
     }
 
     fn status(&self) -> StatusCode {
@@ -201,9 +201,7 @@ impl ApiError {
     /// the log only.
     pub fn detail(&self) -> String {
         match self {
-            ApiError::Internal(_) => {
-                "the request failed on the server; its log has the cause under this request_id".to_owned()
-            }
+            ApiError::Internal(_) => "the request failed on the server; search its log for this request_id".to_owned(),
             ApiError::FilesUnavailable(_) => "the payload files cannot be read; try again later".to_owned(),
             ApiError::Contended(_) => {
                 "another request or a worker is changing the same rows; try again in a moment".to_owned()

@@ -21,7 +21,7 @@ const DIGEST_CHARS: usize = 16;
 /// Version of a missing resource: a tag that is not ours matches none.
 const NO_VERSION: i64 = -1;
 
-/// The tags that the client has; none where it did not say.
+/// The tags that the client has; none if it did not say.
 pub struct IfNoneMatch(Option<String>);
 
 /// The version that a change is for; None: any.

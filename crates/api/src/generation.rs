@@ -17,7 +17,7 @@ use contract::tasks::{Recovery, RecoveryCounts};
 use db::{generation, tasks};
 use telemetry::events;
 
-/// Puts tasks back whose lease has run out, or that gave no sign for some minutes (10).
+/// Puts back tasks whose lease has run out, or that have sent no heartbeat for some minutes (10).
 ///
 /// The answer also counts the tasks of dead workers that still wait for the end of their lease.
 #[utoipa::path(post, path = "/api/tasks/recover-stale", tag = "tasks",
@@ -38,7 +38,8 @@ pub async fn recover_stale(
     Ok(answer)
 }
 
-/// Makes the crawls of a day: all stores in batches (6) over its hours. A store that has one open gets no other.
+/// Creates the crawls of a day: all stores in batches (6) over its hours. A store with an open crawl gets no second
+/// one.
 #[utoipa::path(post, path = "/api/tasks/generate/resync", tag = "tasks",
                responses((status = 200, body = Resync), (status = 409, response = Problem)))]
 pub async fn resync(changes: Changes<Operator>, Body(request): Body<ResyncRequest>) -> Result<Response, ApiError> {
@@ -48,9 +49,9 @@ pub async fn resync(changes: Changes<Operator>, Body(request): Body<ResyncReques
     change.answer(StatusCode::OK, &made).await
 }
 
-/// Makes a task that looks for the stores of a platform, or raises one that waits.
+/// Creates a task that looks for the stores of a platform, or raises a waiting one.
 #[utoipa::path(post, path = "/api/tasks/generate/discovery", tag = "tasks",
-               responses((status = 200, body = RequestedTask, description = "It waited already, and was raised"),
+               responses((status = 200, body = RequestedTask, description = "It was already waiting; its priority was raised"),
                          (status = 201, body = RequestedTask), (status = 409, response = Problem)))]
 pub async fn discovery(
     changes: Changes<Operator>,

@@ -35,7 +35,7 @@ impl PartialSchema for IpText {
     }
 }
 
-/// Location of an address, from the operator's geo database.
+/// Looks up the location of an address in the operator's geo database.
 #[utoipa::path(get, path = "/api/geo/{ip}", tag = "geo",
                responses((status = 200, body = LocatedAddress), (status = 503, response = Problem)))]
 pub async fn show(

@@ -41,7 +41,7 @@ pub async fn list(
     Ok(PageJson::of(next, |next_cursor| GroupPage { groups, next_cursor }))
 }
 
-/// Adds stores to a group, and creates the group if it does not exist; removes stores from it. Everything is
+/// Adds stores to a group, and creates the group if it does not exist; removes stores from it. Either everything is
 /// done, or nothing.
 #[utoipa::path(post, path = "/api/groups/{group}/stores", tag = "stores",
                responses((status = 200, body = GroupChange), (status = 409, response = Problem)))]
@@ -64,7 +64,7 @@ pub async fn set_stores(
     change.answer(StatusCode::OK, &GroupChange { group, added, removed, stores }).await
 }
 
-/// Gives a group another name; its schedules are for it as before.
+/// Renames a group; its schedules stay with it.
 #[utoipa::path(put, path = "/api/groups/{group}", tag = "stores",
                responses((status = 200, body = Group), (status = 409, response = Problem)))]
 pub async fn rename(
@@ -83,7 +83,7 @@ pub async fn rename(
 
 /// Takes all stores out of a group that no schedule is for.
 #[utoipa::path(delete, path = "/api/groups/{group}", tag = "stores",
-               responses((status = 204, description = "Its stores are in it no more"),
+               responses((status = 204, description = "Its stores have been taken out of it"),
                          (status = 409, response = Problem)))]
 pub async fn delete(changes: Changes<Operator>, Path(path): Path<GroupPath>) -> Result<StatusCode, ApiError> {
     let group = path.name()?;

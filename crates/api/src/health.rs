@@ -27,7 +27,7 @@ pub async fn livez(_: Anyone, _: AnyQuery) -> Json<Liveness> {
     Json(Liveness { status: LivenessStatus::Ok })
 }
 
-/// Whether everything works that the process needs.
+/// Whether everything that the process needs works.
 #[utoipa::path(get, path = "/readyz", tag = "service",
                responses((status = 200, body = Readiness), (status = 503, body = Readiness, description = "Something is degraded")))]
 pub async fn readyz(_: Anyone, State(api): State<ApiState>, _: AnyQuery) -> (StatusCode, Json<Readiness>) {
@@ -116,7 +116,7 @@ fn proxies(health: &Health) -> Check {
     let Some(pool) = health.proxies.as_ref().map(|pool| *pool.borrow()) else {
         return Check { state: CheckState::Unused, detail: None, pool: None };
     };
-    let check = if pool.usable > 0 { Check::ok() } else { Check::degraded("none is usable: nothing is fetched") };
+    let check = if pool.usable > 0 { Check::ok() } else { Check::degraded("no proxy is usable: nothing is fetched") };
     Check { pool: Some(pool), ..check }
 }
 

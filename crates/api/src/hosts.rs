@@ -33,7 +33,7 @@ pub struct HostPath {
     host: String,
 }
 
-/// Every host that was asked, by name.
+/// Lists every host that was asked, by name.
 #[utoipa::path(get, path = "/api/hosts", tag = "hosts", responses((status = 200, body = HostPage)))]
 pub async fn list(
     caller: Caller<Viewer>,
@@ -46,7 +46,7 @@ pub async fn list(
     Ok(PageJson::of(next, |next_cursor| HostPage { hosts, next_cursor }))
 }
 
-/// All that is known of a host: its breaker, hold and rate, what it answered, and its robots.txt.
+/// Shows all that is known about a host: its breaker, hold and rate, what it answered, and its robots.txt.
 #[utoipa::path(get, path = "/api/hosts/{host}", tag = "hosts", responses((status = 200, body = HostDetail)))]
 pub async fn show(
     _: Caller<Viewer>,
@@ -60,8 +60,8 @@ pub async fn show(
     Ok(Json(HostDetail { listing, robots: robots.collect() }))
 }
 
-/// Opens or closes a host's breaker by hand: an open one is a pause of scope `host`. Workers learn it within a second; requests under way
-/// end as they would.
+/// Opens or closes a host's breaker by hand: an open one is a pause of scope `host`. Workers follow within a second;
+/// requests under way finish normally.
 #[utoipa::path(put, path = "/api/hosts/{host}", tag = "hosts", responses((status = 200, body = HostListing)))]
 pub async fn update(
     changes: Changes<Operator>,
@@ -85,7 +85,8 @@ pub async fn update(
     change.answer(StatusCode::OK, &listing(row)).await
 }
 
-/// Forgets what was learned of a host: its hold, breaker, rate and counts, and its robots.txt, which is fetched again.
+/// Forgets what was learned about a host: its hold, breaker, rate and counts, and its robots.txt, which is fetched
+/// again.
 #[utoipa::path(delete, path = "/api/hosts/{host}", tag = "hosts", responses((status = 204, description = "Forgotten")))]
 pub async fn reset(changes: Changes<Operator>, Path(path): Path<HostPath>) -> Result<StatusCode, ApiError> {
     let host = path.name();
@@ -125,11 +126,11 @@ fn robots_listing(row: RobotsRow, policy: RobotsPolicy) -> RobotsListing {
 fn answered(row: &RobotsRow, rules: usize) -> String {
     let latest = match (row.fetched_at, &row.rules) {
         (Some(at), Some(_)) => format!("{rules} rules for us, fetched {}", time(at)),
-        (Some(at), None) => format!("there is none, asked {}", time(at)),
+        (Some(at), None) => format!("the host has none, checked {}", time(at)),
         (None, _) => "not known".to_owned(),
     };
     match (row.unreachable_since, &row.why) {
-        (Some(since), Some(why)) => format!("{latest}; cannot be had since {} ({why})", time(since)),
+        (Some(since), Some(why)) => format!("{latest}; unavailable since {} ({why})", time(since)),
         _ => latest,
     }
 }

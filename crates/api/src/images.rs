@@ -94,7 +94,7 @@ pub struct ImageQuery {
     bg: Option<String>,
     /// 1: the image may become larger than it is.
     enlarge: Option<u8>,
-    /// 1: an image that is not there is answered by a transparent pixel, with 404.
+    /// 1: a missing image is answered with a transparent pixel and 404.
     placeholder: Option<u8>,
     /// The signature, where the server asks for one.
     s: Option<String>,
@@ -133,8 +133,8 @@ pub struct BrandPath {
 /// downloaded, by its path with `media/`, as items name it.
 #[utoipa::path(get, path = "/img/{*path}", tag = "images",
                responses((status = 200, content((Vec<u8> = "image/webp"), (Vec<u8> = "image/jpeg"), (Vec<u8> = "image/png"))),
-                         (status = 206, description = "A part of it"),
-                         (status = 304, description = "As the client has it")))]
+                         (status = 206, description = "The requested range"),
+                         (status = 304, description = "Not modified")))]
 pub async fn show(
     _: ImageReader,
     State(api): State<ApiState>,
@@ -153,11 +153,11 @@ fn stored_path(path: String) -> String {
     }
 }
 
-/// A product's image, by the product's id. Where it is not stored, the `Link` header names the address that it has in the feed.
+/// A product's image, by the product's id. If it is not stored, the `Link` header gives its address in the feed.
 #[utoipa::path(get, path = "/img/product/{id}", tag = "images",
                responses((status = 200, content((Vec<u8> = "image/webp"), (Vec<u8> = "image/jpeg"), (Vec<u8> = "image/png"))),
-                         (status = 206, description = "A part of it"),
-                         (status = 304, description = "As the client has it"), (status = 500, response = Problem)))]
+                         (status = 206, description = "The requested range"),
+                         (status = 304, description = "Not modified"), (status = 500, response = Problem)))]
 pub async fn product(
     _: ImageReader,
     State(api): State<ApiState>,
@@ -171,8 +171,8 @@ pub async fn product(
 /// A brand's logo, by the brand's name or slug.
 #[utoipa::path(get, path = "/img/brand/{brand}", tag = "images",
                responses((status = 200, content((Vec<u8> = "image/webp"), (Vec<u8> = "image/jpeg"), (Vec<u8> = "image/png"))),
-                         (status = 206, description = "A part of it"),
-                         (status = 304, description = "As the client has it"), (status = 500, response = Problem)))]
+                         (status = 206, description = "The requested range"),
+                         (status = 304, description = "Not modified"), (status = 500, response = Problem)))]
 pub async fn brand(
     _: ImageReader,
     State(api): State<ApiState>,

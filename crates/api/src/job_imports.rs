@@ -20,7 +20,7 @@ use db::job_imports::{self, ImportedRow};
 use foundation::clock::Clock;
 use telemetry::events;
 
-/// Imports jobs of an older queue, each once: all of them, or none where one has a fault.
+/// Imports jobs of an older queue, each once: all of them, or none if one has a fault.
 #[utoipa::path(post, path = "/api/jobs/import", tag = "jobs",
                responses((status = 200, body = ImportedJobs), (status = 409, response = Problem)))]
 pub async fn import(
@@ -62,8 +62,9 @@ fn answer_of(rows: &[ImportedRow], source: &str) -> ImportedJobs {
     let mut answer = ImportedJobs::default();
     for &ImportedRow { old_id, task, is_new } in rows {
         if task.is_none() {
-            let reason =
-                format!("the source {source} had another job with this id: import this queue with a source of its own");
+            let reason = format!(
+                "another job with this id was imported from the source {source}: give this queue its own source"
+            );
             answer.refused.push(RefusedJob { old_id, reason });
             continue;
         }

@@ -20,16 +20,16 @@ use db::task_requests::{self, MAX_BATCH_ITEMS, QueuedTask};
 use db::{Tx, generation, overview};
 use domain::task::TaskId;
 
-/// Makes a task; the same as `POST /api/tasks`.
+/// Creates a task; the same as `POST /api/tasks`.
 #[utoipa::path(post, path = "/api/job-queue/enqueue", tag = "job queue",
-               responses((status = 200, body = RequestedTask, description = "It waited already, and was raised"),
+               responses((status = 200, body = RequestedTask, description = "It was already waiting; its priority was raised"),
                          (status = 201, body = RequestedTask), (status = 404, response = Problem),
                          (status = 409, response = Problem)))]
 pub async fn enqueue(changes: Changes<Operator>, Body(request): Body<TaskRequest>) -> Result<Response, ApiError> {
     make(changes.begin().await?, request).await
 }
 
-/// Makes up to 10,000 tasks in one transaction, and says of each what became of it.
+/// Creates up to 10,000 tasks in one transaction, and returns the result of each.
 #[utoipa::path(post, path = "/api/job-queue/enqueue-batch", tag = "job queue",
                responses((status = 200, body = BatchAnswer)))]
 pub async fn enqueue_batch(changes: Changes<Operator>, body: BatchBody<BatchRequest>) -> Result<Response, ApiError> {
@@ -48,8 +48,8 @@ pub async fn enqueue_batch(changes: Changes<Operator>, body: BatchBody<BatchRequ
     change.answer(StatusCode::OK, &answer).await
 }
 
-/// Makes a task for every crawlable store of a state. A store with one that does the same gets no other: one that waits and
-/// is less urgent is raised.
+/// Creates a task for every crawlable store of a state. A store that already has such a task gets no second one; a
+/// waiting task with a lower priority is raised.
 #[utoipa::path(post, path = "/api/job-queue/enqueue-state", tag = "job queue",
                responses((status = 200, body = StateTasks), (status = 409, response = Problem)))]
 pub async fn enqueue_state(
@@ -63,7 +63,7 @@ pub async fn enqueue_state(
     change.answer(StatusCode::OK, &made).await
 }
 
-/// The pods with their workers, tasks and resources, what is queued, and what runs, all read in one moment.
+/// The pods with their workers, tasks and resources, what is queued, and what runs, all read from one snapshot.
 #[utoipa::path(get, path = "/api/job-queue/pods", tag = "job queue", responses((status = 200, body = QueuePicture)))]
 pub async fn pods(_: Caller<Viewer>, State(api): State<ApiState>) -> Result<Json<QueuePicture>, ApiError> {
     Ok(Json(overview::queue(&api.db.api_snapshot().await?).await?))

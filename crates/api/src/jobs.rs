@@ -91,7 +91,7 @@ pub async fn update(
     answer(change, id).await
 }
 
-/// Cancels a job that has not ended. The body of a running one stops at its worker's next renewal.
+/// Cancels a job that has not ended. A running one stops at its worker's next renewal.
 #[utoipa::path(post, path = "/api/jobs/{id}/cancel", tag = "jobs",
                responses((status = 200, body = JobView), (status = 409, response = Problem)))]
 pub async fn cancel(changes: Changes<Operator>, Path(JobPath { id }): Path<JobPath>) -> Result<Response, ApiError> {
@@ -105,7 +105,7 @@ pub async fn retry(changes: Changes<Operator>, Path(JobPath { id }): Path<JobPat
     change_one(begin(changes, id).await?, id, "jobs.retry", tasks::retry, answer).await
 }
 
-/// Removes a job that no worker has, with its runs.
+/// Deletes a job that no worker holds, with its runs.
 #[utoipa::path(delete, path = "/api/jobs/{id}", tag = "jobs",
                responses((status = 204, description = "Removed"), (status = 409, response = Problem)))]
 pub async fn remove(changes: Changes<Operator>, Path(JobPath { id }): Path<JobPath>) -> Result<StatusCode, ApiError> {

@@ -44,7 +44,7 @@ pub async fn cancel_pending_crawl_jobs(changes: Changes<Admin>) -> Result<Respon
     counted(change, "migration.cancel_pending_crawl_jobs", count, "no crawl job of the older schema waits").await
 }
 
-/// Makes a task to fetch the menu of every store that has none open.
+/// Creates a task to fetch the menu of every store that has no open one.
 #[utoipa::path(post, path = "/api/tasks/migration/create-resync-tasks", tag = "migration",
                responses((status = 200, body = LegacyCount), (status = 409, response = Problem)))]
 pub async fn create_resync_tasks(
@@ -56,8 +56,8 @@ pub async fn create_resync_tasks(
     counted(change, "migration.create_resync_tasks", made.count, &no_crawls(made.skipped)).await
 }
 
-/// Moves all of it in one transaction: schedules off, waiting crawl jobs cancelled, tasks made for every store, a discovery and a refresh of
-/// the analytics, job runs closed. A second time it changes nothing more.
+/// Does the whole migration in one transaction: schedules off, waiting crawl jobs cancelled, tasks made for every
+/// store, a discovery and a refresh of the analytics, job runs closed. A second call changes nothing more.
 #[utoipa::path(post, path = "/api/tasks/migration/full-migrate", tag = "migration",
                responses((status = 200, body = LegacyReport), (status = 409, response = Problem)))]
 pub async fn full_migrate(changes: Changes<Admin>) -> Result<Response, ApiError> {

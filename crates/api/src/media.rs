@@ -100,16 +100,16 @@ records! {
     accounts: contract::media::accounts::Account; "/api/media/accounts", "/api/media/accounts/{id}";
     "Lists the accounts whose media are scraped.", "Shows an account.",
     "Adds an account: `scrape_account` and `paid_content_creator` jobs download its media.",
-    "Changes an account; fields that are not given stay as they are.", "Removes an account. Its items stay.";
+    "Changes an account; fields that are not given stay as they are.", "Removes an account. Its items are kept.";
     update: {}, remove: {}
 }
 
 records! {
     credentials: contract::media::credentials::Credential; "/api/media/credentials", "/api/media/credentials/{id}";
     "Lists the credentials of services, without their secrets.", "Shows a credential without its secret.",
-    "Keeps a credential, encrypted; no answer shows its secret. Needs a key: DROVER__SECRETS__KEY.",
+    "Stores a credential, encrypted; no answer shows its secret. Needs a key: DROVER__SECRETS__KEY.",
     "Changes the user name or the secret of a credential; a field that is not given stays as it is.",
-    "Removes a credential that no account and no forum has.";
+    "Removes a credential that no account, forum or endpoint uses.";
     update: { (status = 409, response = Problem) }, remove: { (status = 409, response = Problem) }
 }
 
@@ -118,7 +118,7 @@ records! {
     "Lists the forums of watched threads.", "Shows a forum.",
     "Adds a forum, so that its threads can be watched. Its selectors are checked.",
     "Changes a forum; fields that are not given stay as they are.",
-    "Removes a forum that has no watched thread. Its items stay.";
+    "Removes a forum that has no watched thread. Its items are kept.";
     update: {}, remove: { (status = 409, response = Problem) }
 }
 
@@ -132,7 +132,7 @@ records! {
 records! {
     searches: contract::media::searches::Search; "/api/media/searches", "/api/media/searches/{id}";
     "Lists the saved searches.", "Shows a saved search.", "Saves a search: `easynews_monitor` jobs look for its new files.",
-    "Changes a saved search; fields that are not given stay as they are.", "Removes a search. Its items stay.";
+    "Changes a saved search; fields that are not given stay as they are.", "Removes a search. Its items are kept.";
     update: {}, remove: {}
 }
 
@@ -140,7 +140,7 @@ records! {
     channels: contract::media::channels::Channel; "/api/media/channels", "/api/media/channels/{id}";
     "Lists the watched channels.", "Shows a watched channel.", "Watches a channel: `youtube_monitor` jobs look for its new videos.",
     "Changes a watched channel; fields that are not given stay as they are.",
-    "Watches a channel no more. Its items stay.";
+    "Stops watching a channel. Its items are kept.";
     update: {}, remove: {}
 }
 
@@ -149,23 +149,23 @@ records! {
     "Lists the watched threads.", "Shows a watched thread.",
     "Watches a thread of a forum: `forum_scrape` jobs read its new posts.",
     "Changes a watched thread; fields that are not given stay as they are.",
-    "Watches a thread no more, and removes its posts. Its items stay.";
+    "Stops watching a thread, and removes its posts. Its items are kept.";
     update: {}, remove: {}
 }
 
 records! {
     endpoints: contract::media::endpoints::Endpoint; "/api/media/endpoints", "/api/media/endpoints/{id}";
-    "Lists the endpoints of notifications.", "Shows an endpoint of notifications.",
-    "Adds an endpoint: its rules say which ends of jobs it is sent.",
-    "Changes an endpoint; fields that are not given stay as they are. `enabled` lets one go on that was disabled.",
+    "Lists the notification endpoints.", "Shows a notification endpoint.",
+    "Adds an endpoint; its rules decide which events are sent to it.",
+    "Changes an endpoint; fields that are not given stay as they are. `enabled` switches a disabled one on again.",
     "Removes an endpoint, with its rules and notifications.";
     update: {}, remove: {}
 }
 
 records! {
     rules: contract::media::rules::Rule; "/api/media/rules", "/api/media/rules/{id}";
-    "Lists the rules of notifications.", "Shows a rule of notifications.",
-    "Adds a rule: the ends of these jobs are sent to an endpoint.",
+    "Lists the notification rules.", "Shows a notification rule.",
+    "Adds a rule: these events are sent to an endpoint.",
     "Changes a rule; fields that are not given stay as they are.", "Removes a rule. Notifications already made are kept.";
     update: { (status = 409, response = Problem) }, remove: {}
 }

@@ -50,7 +50,7 @@ struct ServiceMetrics {
     pauses: Vec<Pause>,
     breakers: Vec<(Word<BreakerState>, i64)>,
     schedule_lateness: f64,
-    /// Counts of stores; None where the database takes long to count them.
+    /// Counts of stores; None if the database takes long to count them.
     stores: Option<StoreCounts>,
 }
 

@@ -49,7 +49,7 @@ pub async fn show(
     found(&caller.client().await?, id).await.map(Json)
 }
 
-/// Sends a notification again, under the same id and with all of its tries.
+/// Sends a notification again, under the same id and with all of its attempts.
 #[utoipa::path(post, path = "/api/notifications/{id}/resend", tag = "media",
                responses((status = 200, body = NotificationView), (status = 409, response = Problem)))]
 pub async fn resend(
@@ -65,7 +65,7 @@ pub async fn resend(
     change.answer(StatusCode::OK, &sent).await
 }
 
-/// Tries an endpoint with a notification that is sent once; its address shows how that ended.
+/// Tests an endpoint with a notification that is sent once; the notification's address shows the result.
 #[utoipa::path(post, path = "/api/media/endpoints/{id}/test", tag = "media",
                responses((status = 201, body = NotificationView), (status = 409, response = Problem)))]
 pub async fn test(changes: Changes<Operator>, Path(RecordPath { id }): Path<RecordPath>) -> Result<Response, ApiError> {
@@ -90,6 +90,6 @@ async fn check_enabled(client: &Client, id: i64) -> Result<(), ApiError> {
         return Ok(());
     }
     let reason = endpoint.disabled_reason.map(|reason| format!(" ({reason})")).unwrap_or_default();
-    let remedy = format!("enable it by `drover media set endpoints {id} enabled=true`");
+    let remedy = format!("enable it with `drover media set endpoints {id} enabled=true`");
     Err(ApiError::Conflict(format!("endpoint {id} is disabled{reason}: {remedy}")))
 }

@@ -44,7 +44,7 @@ pub async fn bulk(changes: Changes<Operator>, Body(request): Body<BulkRequest>) 
     }
 }
 
-/// One operation, with how far it is.
+/// Shows an operation with its progress.
 #[utoipa::path(get, path = "/api/operations/{id}", tag = "tasks", responses((status = 200, body = Operation)))]
 pub async fn show(
     caller: Caller<Viewer>,

@@ -63,7 +63,9 @@ fn check_site(request: &Request) -> Result<(), ApiError> {
     let mut sites = request.headers().get_all(SEC_FETCH_SITE).iter();
     match request.method().is_safe() || sites.all(|site| matches!(site.as_bytes(), b"same-origin" | b"none")) {
         true => Ok(()),
-        false => Err(ApiError::Forbidden("by Sec-Fetch-Site, a page of another site sends this request".to_owned())),
+        false => {
+            Err(ApiError::Forbidden("according to Sec-Fetch-Site, a page of another site sent this request".to_owned()))
+        }
     }
 }
 

@@ -19,8 +19,8 @@ fn images_served() -> ImagesServed {
     ImagesServed { rendered: of("rendered"), cached: of("memory") + of("disk"), original: of("original") }
 }
 
-/// The state in one answer, read in one moment: tasks by status and role, running tasks, workers, longest waits, failures with
-/// their reasons, ages of the stores' menus, and proxies by their health.
+/// The state in one answer, read from one snapshot: tasks by status and role, running tasks, workers, longest waits,
+/// failures with their reasons, ages of the stores' menus, and proxies by their health.
 #[utoipa::path(get, path = "/api/overview", tag = "service", responses((status = 200, body = OverviewAnswer)))]
 pub async fn show(
     _: Caller<Viewer>,

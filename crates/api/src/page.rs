@@ -44,7 +44,7 @@ impl<T> PageJson<T, String> {
     }
 }
 
-/// Begin of the next page, as an extension of the response.
+/// Start of the next page, as an extension of the response.
 #[derive(Clone)]
 pub struct NextPage(String);
 

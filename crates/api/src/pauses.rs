@@ -37,9 +37,9 @@ pub async fn list(caller: Caller<Viewer>) -> Result<Json<PauseList>, ApiError> {
     Ok(Json(PauseList { pauses: pauses::list(&caller.client().await?).await? }))
 }
 
-/// Stops the claims of everything, or of one family, role, pod, worker, host or store, within a second. Tasks that run end as they would,
-/// schedules continue making tasks, and a second pause of the same thing replaces the first. A fetch on a paused pod or worker ends with its
-/// refresh.
+/// Stops the claims of everything, or of one family, role, pod, worker, host or store, within a second. Running tasks
+/// finish normally, schedules continue to create tasks, and a second pause of the same thing replaces the first. A
+/// fetch on a paused pod or worker still runs its refresh.
 #[utoipa::path(post, path = "/api/pauses", tag = "workers",
                responses((status = 201, body = Pause), (status = 404, response = Problem), (status = 409, response = Problem)))]
 pub async fn create(changes: Changes<Operator>, Body(request): Body<PauseRequest>) -> Result<Response, ApiError> {

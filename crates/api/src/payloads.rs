@@ -74,7 +74,7 @@ pub async fn show(
 /// Content of a payload: the platform's answers in one JSON document.
 #[utoipa::path(get, path = "/api/payloads/{id}/data", tag = "payloads",
                responses((status = 200, content((Object = "application/json"), (Vec<u8> = "application/gzip"))),
-                         (status = 304, description = "As the client has it"), (status = 410, response = Problem),
+                         (status = 304, description = "Not modified"), (status = 410, response = Problem),
                          (status = 422, response = Problem)))]
 pub async fn data(
     _: Caller<Viewer>,

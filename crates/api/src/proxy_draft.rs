@@ -173,7 +173,7 @@ fn protocol(text: &str) -> Result<ProxyProtocol, String> {
 /// A password that a proxy can be given.
 pub fn check_password(text: &str) -> Result<(), String> {
     if text.starts_with(secrets::MARK) {
-        return Err("the password begins as encrypted ones do in the database".to_owned());
+        return Err("the password begins like an encrypted one in the database".to_owned());
     }
     check_login_text("password", text)
 }

@@ -13,13 +13,13 @@ use settings::Setting;
 
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct Retention {
-    /// The keys of the configuration's section `retention`; an age that is empty keeps for ever.
+    /// The keys of the section `retention` of the configuration; an empty age keeps data forever.
     pub settings: Vec<Setting>,
-    /// The latest run of each kind; none where there was none yet.
+    /// The latest run of each kind; none if there was none yet.
     pub runs: Vec<LastRetentionRun>,
 }
 
-/// Tells how long tasks and crawled data are kept, and what was last removed.
+/// Shows how long tasks and crawled data are kept, and what was last removed.
 #[utoipa::path(get, path = "/api/retention", tag = "service", responses((status = 200, body = Retention)))]
 pub async fn show(_: Caller<Viewer>, State(api): State<ApiState>) -> Result<Json<Retention>, ApiError> {
     let settings = &api.live.current().settings;

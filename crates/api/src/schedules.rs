@@ -32,7 +32,7 @@ pub async fn list(caller: Caller<Viewer>) -> Result<Json<ScheduleList>, ApiError
 
 /// One schedule.
 #[utoipa::path(get, path = "/api/schedules/{id}", tag = "schedules",
-               responses((status = 200, body = Schedule), (status = 304, description = "The same as then")))]
+               responses((status = 200, body = Schedule), (status = 304, description = "Not modified")))]
 pub async fn show(
     caller: Caller<Viewer>,
     Path(SchedulePath { id }): Path<SchedulePath>,
@@ -61,7 +61,7 @@ pub async fn create(
     with_tag(created, saved.schedule.version, &saved.schedule)
 }
 
-/// Changes a schedule; with another recurrence it runs next at its next time.
+/// Changes a schedule; with another recurrence, its next run is at the next time of that one.
 #[utoipa::path(put, path = "/api/schedules/{id}", tag = "schedules",
                responses((status = 200, body = SavedSchedule), (status = 409, response = Problem)))]
 pub async fn update(
@@ -98,7 +98,7 @@ pub async fn remove(
     change.no_content().await
 }
 
-/// Runs a schedule now; once, however often it is asked within 10 seconds.
+/// Runs a schedule now; requests within 10 seconds of each other run it once.
 #[utoipa::path(post, path = "/api/schedules/{id}/trigger", tag = "schedules",
                responses((status = 200, body = Run), (status = 409, response = Problem)))]
 pub async fn trigger(

@@ -59,7 +59,7 @@ pub async fn log_in(
     Ok(([(SET_COOKIE, cookie(&api.config.base_path, login.reveal(), SESSION_LIFETIME))], Json(answer)).into_response())
 }
 
-/// Ends the login of the request, where it has one; as every change by a login, this needs its CSRF token.
+/// Ends the login of the request, if it has one; like every change made with a login, this needs its CSRF token.
 #[utoipa::path(delete, path = "/api/session", tag = "access",
                responses((status = 204, description = "Logged out"), (status = 500, response = Problem), (status = 503, response = Problem)))]
 pub async fn log_out(_: Anyone, State(api): State<ApiState>, headers: HeaderMap) -> Result<Response, ApiError> {

@@ -34,11 +34,12 @@ pub struct SeriesQuery {
     #[serde(default, deserialize_with = "span::optional_end")]
     #[param(schema_with = span::schema)]
     to: Option<DateTime<Utc>>,
-    /// How long a point is: some whole minutes, at most 1,000 points. By default few enough to be looked at. By store: only a day.
+    /// How long a point is: some whole minutes, at most 1,000 points. By default, a step that gives a readable chart.
+    /// By store, a point is always one day.
     #[serde(default, deserialize_with = "durations::optional::deserialize")]
     #[param(value_type = Option<String>, example = "1h")]
     step: Option<Duration>,
-    /// How many series, at most; the rest is summed. By default 20, by store 100.
+    /// Maximum number of series; the rest is summed. By default 20, by store 100.
     #[serde(default, deserialize_with = "series_count")]
     #[param(minimum = 1, maximum = 100)]
     series: Option<i64>,

@@ -59,8 +59,8 @@ pub async fn show(
     Ok(Json(shown_to(caller.principal.role, store)))
 }
 
-/// Changes a store: the switch of its crawls, its name, its slug, its menu's URL, its id at the platform or its place. Its open tasks for
-/// another address or id are cancelled, and the one that follows is queued.
+/// Changes a store: whether it is crawled, its name, its slug, its menu's URL, its id at the platform or its place. Its
+/// open tasks for another address or id are cancelled, and the one that follows is queued.
 #[utoipa::path(put, path = "/api/stores/{id}", tag = "stores",
                responses((status = 200, body = ChangedStore), (status = 409, response = Problem)))]
 pub async fn set(
@@ -90,8 +90,8 @@ pub async fn accept_empty(
     accepted(change, id, "stores.accept_empty", had_one, &nothing).await
 }
 
-/// Accepts a mass change that was suspicious: the next discovery that closes the store among most of its state, or the next menu that
-/// puts most of its products out of stock, is believed.
+/// Accepts a mass change that was suspicious: the next discovery that closes the store along with most stores of its
+/// state, or the next menu that puts most of its products out of stock, is believed.
 #[utoipa::path(post, path = "/api/stores/{id}/accept", tag = "stores",
                responses((status = 200, body = StoreView), (status = 409, response = Problem)))]
 pub async fn accept(changes: Changes<Operator>, Path(StorePath { id }): Path<StorePath>) -> Result<Response, ApiError> {

@@ -37,7 +37,7 @@ const RETRY: Duration = Duration::from_secs(2);
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct EventsQuery {
-    /// Only events about these, with commas.
+    /// Only events about these subjects, separated by commas.
     #[serde(default, deserialize_with = "topics")]
     #[param(style = Form, explode = false, min_items = 1, inline, value_type = Option<Vec<Topic>>)]
     topics: Option<Vec<Topic>>,
@@ -49,7 +49,7 @@ pub struct EventsQuery {
 pub struct EventMessage {
     /// Id for `Last-Event-ID`.
     id: Option<String>,
-    /// Its topic; `reset` where events were missed, and the page must read everything again.
+    /// Its topic; `reset` where events were missed, and the client must read everything again.
     event: String,
     /// A document of JSON.
     data: String,

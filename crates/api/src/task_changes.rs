@@ -23,7 +23,7 @@ use db::{Client, task_views};
 use domain::task::{Status, TaskId};
 use domain::vocabulary::Word;
 
-/// Cancels a task that has not ended. The body of a running one stops at its worker's next renewal; its store is kept until then.
+/// Cancels a task that has not ended. A running one stops at its worker's next renewal; its store is kept until then.
 #[utoipa::path(post, path = "/api/tasks/{id}/cancel", tag = "tasks",
                responses((status = 200, body = TaskView), (status = 409, response = Problem)))]
 pub async fn cancel(changes: Changes<Operator>, Path(TaskPath { id }): Path<TaskPath>) -> Result<Response, ApiError> {
@@ -52,7 +52,7 @@ pub async fn update(
     answer(change, id).await
 }
 
-/// Removes a task that no worker has, with its runs.
+/// Deletes a task that no worker holds, with its runs.
 #[utoipa::path(delete, path = "/api/tasks/{id}", tag = "tasks",
                responses((status = 204, description = "Removed"), (status = 409, response = Problem)))]
 pub async fn remove(changes: Changes<Operator>, Path(TaskPath { id }): Path<TaskPath>) -> Result<StatusCode, ApiError> {

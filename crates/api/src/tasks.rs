@@ -55,7 +55,7 @@ pub async fn list(
 
 /// One task with its attempts and children.
 #[utoipa::path(get, path = "/api/tasks/{id}", tag = "tasks",
-               responses((status = 200, body = TaskDetail), (status = 304, description = "The same as then")))]
+               responses((status = 200, body = TaskDetail), (status = 304, description = "Not modified")))]
 pub async fn show(
     caller: Caller<Viewer>,
     Path(TaskPath { id }): Path<TaskPath>,
@@ -78,9 +78,9 @@ pub async fn counts(caller: Caller<Viewer>) -> Result<Json<TaskCounts>, ApiError
     Ok(Json(counts::counts(&client).await?))
 }
 
-/// Makes a task. Where one that does the same waits and is less urgent, it becomes as urgent as this one.
+/// Creates a task. If a task that does the same waits with a lower priority, it gets the priority of this one.
 #[utoipa::path(post, path = "/api/tasks", tag = "tasks",
-               responses((status = 200, body = RequestedTask, description = "It waited already, and was raised"),
+               responses((status = 200, body = RequestedTask, description = "It was already waiting; its priority was raised"),
                          (status = 201, body = RequestedTask), (status = 404, response = Problem),
                          (status = 409, response = Problem)))]
 pub async fn create(changes: Changes<Operator>, Body(request): Body<TaskRequest>) -> Result<Response, ApiError> {

@@ -34,7 +34,7 @@ pub async fn list(caller: Caller<Admin>) -> Result<Json<TokenList>, ApiError> {
     Ok(Json(TokenList { tokens: api_tokens::list(&client).await? }))
 }
 
-/// Makes a token. From the first one on, nothing is answered without a token.
+/// Creates a token. Once the first one exists, no request is answered without a token.
 #[utoipa::path(post, path = "/api/tokens", tag = "access",
                responses((status = 201, body = MadeToken), (status = 409, response = Problem)))]
 pub async fn create(
@@ -82,6 +82,9 @@ fn check_name(name: &str) -> Result<(), ApiError> {
     let is_plain = !name.chars().any(char::is_control) && name.trim() == name;
     match is_plain && (1..=MAX_NAME_CHARS).contains(&name.chars().count()) {
         true => Ok(()),
-        false => Err(ApiError::bad("name", format!("must be 1 to {MAX_NAME_CHARS} characters, without spaces around"))),
+        false => Err(ApiError::bad(
+            "name",
+            format!("must be 1 to {MAX_NAME_CHARS} characters, without leading or trailing spaces"),
+        )),
     }
 }

@@ -23,7 +23,7 @@ pub struct WorkerPath {
     id: String,
 }
 
-/// Lets a worker finish its tasks and leave.
+/// Lets a worker finish its tasks and stop.
 #[utoipa::path(post, path = "/api/worker-registry/{id}/decommission", tag = "workers",
                responses((status = 202, body = WorkerOrder)))]
 pub async fn decommission(changes: Changes<Admin>, Path(path): Path<WorkerPath>) -> Result<Response, ApiError> {

@@ -20,7 +20,7 @@ pub async fn show(_: Caller<Viewer>, State(api): State<ApiState>) -> Result<Json
     Ok(Json(view(&api.cluster, api.cluster.worker_set().await?)))
 }
 
-/// Sets the desired number of pods of workers in Kubernetes. Pods that are too many drain.
+/// Sets the desired number of pods of workers in Kubernetes. Surplus pods drain.
 #[utoipa::path(post, path = "/api/workers/k8s/scale", tag = "workers",
                responses((status = 202, body = WorkerReplicas), (status = 404, response = Problem), (status = 409, response = Problem),
                          (status = 504, response = Problem)))]

@@ -35,7 +35,7 @@ pub async fn register(changes: Changes<Operator>, Body(report): Body<WorkerRepor
     change.created("/api/worker-registry".to_owned(), &registered).await
 }
 
-/// Notes that a registered worker lives, and answers what it was ordered to do.
+/// Records the heartbeat of a registered worker, and returns the commands for it.
 #[utoipa::path(post, path = "/api/worker-registry/heartbeat", tag = "workers",
                responses((status = 200, body = HeartbeatAnswer), (status = 404, response = Problem)))]
 pub async fn heartbeat(
@@ -58,7 +58,7 @@ pub async fn heartbeat(
     Ok(Json(HeartbeatAnswer { worker_id, commands: open.into_iter().map(|open| open.command).collect() }))
 }
 
-/// Removes a worker that has left in good order.
+/// Removes a worker that has stopped properly.
 #[utoipa::path(post, path = "/api/worker-registry/deregister", tag = "workers",
                responses((status = 204, description = "Removed"), (status = 404, response = Problem)))]
 pub async fn deregister(

@@ -28,11 +28,11 @@ pub enum ClusterError {
     Throttled(Duration),
     #[error("the API of Kubernetes cannot be reached: {0}")]
     Unreachable(String),
-    #[error("the API of Kubernetes did not answer within {limit:?} (`kubernetes.timeout`): the number may have been set", limit = .0)]
+    #[error("the API of Kubernetes did not answer within {limit:?} (`kubernetes.timeout`): the number of pods may have been set", limit = .0)]
     Slow(Duration),
     /// Another status.
     #[error("Kubernetes answered {status}: {message}")]
     Refused { status: StatusCode, message: String },
-    #[error("Kubernetes answered with something else than a StatefulSet: {0}")]
+    #[error("Kubernetes answered with something other than a StatefulSet: {0}")]
     NoStatefulSet(String),
 }

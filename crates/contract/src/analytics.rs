@@ -70,7 +70,7 @@ pub struct Sales {
 pub struct BrandPresence {
     pub brand: String,
     pub state: Option<String>,
-    /// Number of stores that have it on their menus.
+    /// Number of stores with the brand on their menus.
     pub stores: i64,
     pub stores_in_stock: i64,
     #[serde(flatten)]
@@ -79,7 +79,7 @@ pub struct BrandPresence {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct CategoryShare {
-    /// None: of products without one.
+    /// None: products without a category.
     pub category: Option<String>,
     pub stores: i64,
     #[serde(flatten)]
@@ -146,9 +146,9 @@ pub struct PriceQuery {
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct StoreSummaryPage {
     pub stores: Vec<StoreSummary>,
-    /// Cursor of the next page; null on the last.
+    /// Cursor of the next page; null on the last page.
     pub next_cursor: Option<String>,
-    /// Time of its last refresh; null where it was never refreshed.
+    /// Time of its last refresh; null if it was never refreshed.
     pub as_of: Option<DateTime<Utc>>,
 }
 

@@ -20,7 +20,7 @@ pub struct AuditRow {
     pub address: Option<String>,
     /// Same id as in the answer's `X-Request-Id` and in the log.
     pub request_id: String,
-    /// The resource and what was done with it, such as `tasks.create`.
+    /// The resource and the action, such as `tasks.create`.
     pub action: String,
     /// The resource's id or name.
     pub target: String,
@@ -34,7 +34,7 @@ pub struct AuditRow {
 pub struct AuditFilter {
     /// A token's name, `local` or `command line`.
     pub who: Option<String>,
-    /// The resource and what was done with it, such as `tasks.create`.
+    /// The resource and the action, such as `tasks.create`.
     pub action: Option<String>,
     #[serde(deserialize_with = "span::optional_beginning")]
     #[param(schema_with = span::schema)]
@@ -53,7 +53,7 @@ pub struct AuditFilter {
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct AuditPage {
     pub audit: Vec<AuditRow>,
-    /// Cursor of the next page; null on the last.
+    /// Cursor of the next page; null on the last page.
     #[schema(inline)]
     pub next_cursor: Option<Cursor>,
 }

@@ -72,13 +72,13 @@ pub struct Grid {
 pub struct Series {
     /// A role, a host, the id of a proxy or of a store, or an outcome. `none`: of no store.
     pub key: String,
-    /// The address of a proxy, the name of a store; null where it has gone.
+    /// The address of a proxy, the name of a store; null if it has gone.
     pub name: Option<String>,
     #[serde(flatten)]
     pub values: Values,
 }
 
-/// All series that have no place of their own, summed.
+/// The sum of all series that are not listed separately.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct OtherSeries {
     /// How many there are.
@@ -92,15 +92,15 @@ pub struct Values {
     pub total: i64,
     /// One for each step.
     pub points: Vec<i64>,
-    /// How long each took; only of what takes time.
+    /// Durations; only for metrics that measure time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mean_seconds: Option<SecondsByPoint>,
-    /// Only for runs and waits. Minutes that an older program counted have none.
+    /// Only for runs and waits. Minutes counted by an older program have no durations.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub percentiles: Option<Percentiles>,
 }
 
-/// Seconds that half, 95 and 99 of 100 did not exceed; at most 19 % off.
+/// The 50th, 95th and 99th percentile in seconds; at most 19 % off.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Percentiles {
     pub p50: SecondsByPoint,
@@ -111,7 +111,7 @@ pub struct Percentiles {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct SecondsByPoint {
     pub whole: Option<f64>,
-    /// One for each step; null where there were none.
+    /// One for each step; null if there were none.
     pub points: Vec<Option<f64>>,
 }
 
@@ -119,14 +119,14 @@ pub struct SecondsByPoint {
 pub struct StatsSeries {
     pub metric: Metric,
     pub by: Dimension,
-    /// Begin of the first point: at or before the time that was asked for.
+    /// Start of the first point: at or before the time that was asked for.
     pub from: DateTime<Utc>,
     /// End of the last point.
     pub to: DateTime<Utc>,
     pub step_seconds: i64,
     /// The largest first. Series without a count in this time are left out.
     pub series: Vec<Series>,
-    /// The sum of all further series; null where each has a place of its own.
+    /// The sum of all further series; null if all are listed separately.
     pub other: Option<OtherSeries>,
     /// Minutes before this do not change any more. Null for requests, which each process adds as it sends them, and where nothing was
     /// counted yet.

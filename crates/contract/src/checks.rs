@@ -79,7 +79,7 @@ pub fn check_text(field: &'static str, text: Option<&str>) -> Result<(), BadFiel
     let fits = |text: &str| (1..=MAX_TEXT_CHARS).contains(&text.chars().count()) && !text.contains(char::is_control);
     match text.is_none_or(fits) {
         true => Ok(()),
-        false => Err(bad(field, format!("must be 1 to {MAX_TEXT_CHARS} characters, none of them a control character"))),
+        false => Err(bad(field, format!("must be 1 to {MAX_TEXT_CHARS} characters without control characters"))),
     }
 }
 

@@ -10,18 +10,18 @@ pub struct Group {
     pub name: String,
     /// Stores that are in it.
     pub stores: i64,
-    /// Names of the schedules that are for it.
+    /// Names of the schedules for this group.
     pub schedules: Vec<String>,
 }
 
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct GroupPage {
     pub groups: Vec<Group>,
-    /// Cursor of the next page; null on the last.
+    /// Cursor of the next page; null on the last page.
     pub next_cursor: Option<String>,
 }
 
-/// Stores that come into a group, and that leave it.
+/// Stores to add to a group, and to remove from it.
 #[derive(Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct GroupStores {

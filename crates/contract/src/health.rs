@@ -35,7 +35,7 @@ pub struct ReadinessChecks {
     pub migrations: Check,
     pub proxies: Check,
     pub actors: Check,
-    /// Names the pauses in force; they are never a fault.
+    /// Names the pauses in force, which never count as a fault.
     pub pauses: Check,
 }
 

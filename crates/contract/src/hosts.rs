@@ -25,7 +25,7 @@ pub struct HostFilter {
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct HostListing {
     pub host: String,
-    /// State of the host, since when, and what follows; for people.
+    /// State of the host, since when, and what comes next, in words.
     pub does: String,
     #[serde(flatten)]
     pub state: HostState,
@@ -34,16 +34,16 @@ pub struct HostListing {
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct HostPage {
     pub hosts: Vec<HostListing>,
-    /// Cursor of the next page; null on the last.
+    /// Cursor of the next page; null on the last page.
     pub next_cursor: Option<String>,
 }
 
-/// All that is known of one host.
+/// All that is known about one host.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct HostDetail {
     #[serde(flatten)]
     pub listing: HostListing,
-    /// One for each address of its site that was asked.
+    /// One for each address of the host that was asked.
     pub robots: Vec<RobotsListing>,
 }
 
@@ -51,14 +51,14 @@ pub struct HostDetail {
 pub struct RobotsListing {
     pub authority: String,
     pub policy: RobotsPolicy,
-    /// Its answer, for people.
+    /// The answer of the host, in words.
     pub answered: String,
     pub fetched_at: Option<DateTime<Utc>>,
     pub unreachable_since: Option<DateTime<Utc>>,
     pub next_fetch_at: DateTime<Utc>,
     /// Rules that apply to drover.
     pub rules: Vec<String>,
-    /// Broken by requests of ours, as last reported.
+    /// Broken by drover's requests, as last reported.
     pub breaches: Vec<BrokenRule>,
 }
 
@@ -85,7 +85,7 @@ pub struct HostUpdate {
     pub why: Option<String>,
 }
 
-/// A rule that requests of ours break.
+/// A rule that drover's requests break.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct BrokenRule {
     pub rule: String,

@@ -9,11 +9,12 @@ use domain::vocabulary::Word;
 /// Images of products and brands, of all processes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ImageTotals {
-    /// Downloaded and stored, ever.
+    /// Total number downloaded and stored.
     pub stored: i64,
     /// Bytes as downloaded.
     pub bytes: i64,
-    /// Images whose last try failed, the most frequent reason first; without those of hosts that are permitted by now.
+    /// Images whose last try failed, the most frequent reason first; without those from hosts that have been permitted
+    /// since.
     pub failed: Vec<FailedImages>,
 }
 

@@ -20,17 +20,17 @@ pub const MAX_ERROR_CHARS: usize = 2_000;
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct JobImport {
-    /// Name of the older queue, whose ids are known by it from then on.
+    /// Name of the older queue; its ids are recorded under this name.
     #[schema(min_length = 1, max_length = 200, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$")]
     pub source: String,
     #[schema(min_items = 1, max_items = 100)]
     pub jobs: Vec<OldJobRequest>,
-    /// Answers as an import would, and changes nothing.
+    /// Returns what an import would, and changes nothing.
     #[serde(default)]
     pub dry_run: bool,
 }
 
-/// A job of the older queue, as it came.
+/// A job of the older queue, as received.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OldJobRequest {
@@ -40,7 +40,7 @@ pub struct OldJobRequest {
     pub created_at: Option<DateTime<Utc>>,
     #[schema(minimum = 0, maximum = 20)]
     pub retry_count: Option<i64>,
-    /// Absent for a job that is still to run.
+    /// Absent for a job that has not run yet.
     pub end: Option<OldEnd>,
 }
 
@@ -80,7 +80,7 @@ pub struct ImportedJobs {
     pub imported: Vec<ImportedJob>,
     /// Jobs that were imported before, or are the same as an open job.
     pub skipped: Vec<ImportedJob>,
-    /// Jobs whose ids an earlier import of this source had for other jobs.
+    /// Jobs whose ids belonged to other jobs in an earlier import of this source.
     pub refused: Vec<RefusedJob>,
     /// Imported jobs to scrape an account whose address is not known, by platform: they fail until
     /// `media.platforms.PLATFORM.url` is set.
@@ -115,7 +115,7 @@ impl OldJobRequest {
     /// Returns the first fault, or the job with its defaults.
     pub fn check(self, now: DateTime<Utc>) -> Result<OldJob, BadField> {
         if self.job.depends_on.is_some() {
-            return Err(bad("depends_on", "an imported job waits for no other"));
+            return Err(bad("depends_on", "an imported job cannot wait for another"));
         }
         check_year("created_at", self.created_at)?;
         for (field, time) in

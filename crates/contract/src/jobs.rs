@@ -28,7 +28,7 @@ pub const PRIORITIES: RangeInclusive<i64> = 1..=10;
 const DEFAULT_PRIORITY: i32 = 5;
 
 vocabulary! {
-    /// A claimed or stale task reads as a running job, and so does one that waits for the jobs that it has made.
+    /// A claimed or stale task reads as a running job, and so does one that waits for jobs that it created.
     pub enum JobStatus {
         Pending,
         Running,
@@ -38,7 +38,7 @@ vocabulary! {
     }
 }
 
-/// The fields of `POST /api/jobs`, as they came.
+/// The fields of `POST /api/jobs`, as received.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({"job_type": "scrape_account", "platform": "site", "account": "ann", "priority": 3}))]
@@ -79,7 +79,7 @@ pub struct NewJob {
     pub depends_on: Vec<TaskId>,
 }
 
-/// The fields of `PUT /api/jobs/{id}`; what is absent stays.
+/// The fields of `PUT /api/jobs/{id}`; absent fields keep their values.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(min_properties = 1)]
@@ -99,15 +99,14 @@ pub struct JobChange {
 pub struct CreatedJob {
     #[serde(flatten)]
     pub job: JobView,
-    /// Why it would fail as things are now.
+    /// Why it would fail at present.
     pub notice: Option<String>,
 }
 
 /// The same words for one job as for an import of many.
 pub fn notice_of_no_address(platform: &str, jobs: usize) -> String {
     format!(
-        "no address is known for {} of {platform}: set media.platforms.{platform}.url, or the url of each account, before a worker \
-         starts one, or it fails",
+        "no address is known for {} of {platform}: set media.platforms.{platform}.url, or the url of each account, or their jobs will fail",
         counted(jobs, "job")
     )
 }
@@ -138,9 +137,9 @@ pub struct JobView {
     pub progress_message: Option<String>,
     /// Tasks and jobs that it waits for.
     pub depends_on: Option<Vec<TaskId>>,
-    /// The job or task whose run made it.
+    /// The job or task whose run created it.
     pub parent_id: Option<TaskId>,
-    /// Its runs have made jobs, whose `parent_id` is its id.
+    /// Its runs created jobs with its id as their `parent_id`.
     pub has_children: bool,
 }
 
@@ -177,7 +176,7 @@ pub struct PendingCount {
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct JobPage {
     pub jobs: Vec<JobView>,
-    /// Cursor of the next page; null on the last.
+    /// Cursor of the next page; null on the last page.
     #[schema(inline)]
     pub next_cursor: Option<Cursor>,
 }
@@ -187,7 +186,7 @@ pub struct JobsNow {
     /// Jobs that run, the longest-running first.
     pub running: Vec<JobView>,
     pub pending_counts: Vec<PendingCount>,
-    /// A live worker claims jobs.
+    /// Whether a live worker claims jobs.
     pub worker_healthy: bool,
 }
 

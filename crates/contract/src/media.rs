@@ -56,7 +56,7 @@ vocabulary! {
     }
 }
 
-/// A row of a kind, as people see it.
+/// A row of a kind, as shown to users.
 pub trait Record: Serialize + DeserializeOwned + Send + Sync {
     const KIND: RecordKind;
     /// The fields of a new one.
@@ -90,7 +90,7 @@ pub trait Fields: std::fmt::Debug + Serialize + DeserializeOwned + Send + Sync {
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct RecordPage<T> {
     pub records: Vec<T>,
-    /// Cursor of the next page; null on the last.
+    /// Cursor of the next page; null on the last page.
     pub next_cursor: Option<super::cursor::Cursor>,
 }
 

@@ -48,10 +48,10 @@ pub struct NotificationFilter {
     /// Just this notification.
     #[serde(skip)]
     pub id: Option<NotificationId>,
-    /// Only those of the endpoint with this id.
+    /// Only notifications of the endpoint with this id.
     pub endpoint: Option<EndpointId>,
     pub state: Option<NotificationState>,
-    /// Order by the time when the notification was made.
+    /// Order by the time when the notification was created.
     #[param(inline)]
     pub sort: AgeSort,
     /// The last notification of the page before, in the same sort.
@@ -62,7 +62,7 @@ pub struct NotificationFilter {
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct NotificationPage {
     pub notifications: Vec<NotificationView>,
-    /// Cursor of the next page; null on the last.
+    /// Cursor of the next page; null on the last page.
     #[schema(inline)]
     pub next_cursor: Option<Cursor>,
 }

@@ -51,7 +51,7 @@ pub enum BulkAnswer {
     Started(Box<Operation>),
 }
 
-/// An operation as people see it.
+/// An operation as shown to users.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Operation {
     pub id: i64,
@@ -91,7 +91,7 @@ impl BulkRequest {
         match (self.action, self.priority) {
             (BulkAction::Reprioritize, _) => change.check(now)?,
             (_, None) => {}
-            (action, Some(_)) => return Err(bad("priority", format!("leave it out: {action} has none"))),
+            (action, Some(_)) => return Err(bad("priority", format!("leave it out: {action} does not take it"))),
         }
         self.filter.as_ref().map_or(Ok(()), check_times)?;
         if self.filter.as_ref().is_some_and(|filter| !filter.sort.is_default()) {

@@ -16,7 +16,7 @@ use domain::task::TaskId;
 use domain::vocabulary::Word;
 use domain::worker::WorkerDocument;
 
-/// All of one moment: the same thing has the same number in each part.
+/// Read from one snapshot: the same thing has the same number in each part.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Overview {
     pub counts: TaskCounts,
@@ -31,7 +31,7 @@ pub struct Overview {
     pub stores: StoreCounts,
     pub images: ImageTotals,
     pub proxies: HealthCounts,
-    /// Proxies that are neither off nor benched everywhere.
+    /// Proxies that are neither switched off nor benched everywhere.
     pub usable_proxies: i64,
     pub resting_proxies: RestingProxies,
     /// The pauses in force, the widest scope first.
@@ -41,14 +41,14 @@ pub struct Overview {
     pub now: DateTime<Utc>,
 }
 
-/// Failures within some hours. A failure is mended when its store was deleted, was crawled completely since,
+/// Failures within the requested hours. A failure is mended when its store was deleted, was crawled completely since,
 /// or had a later task of the same role that completed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Failures {
     pub hours: i32,
     /// Failed tasks that are not mended; of at most 10,000 failed ones, the latest.
     pub tasks: i64,
-    /// Mended ones beside them.
+    /// The mended ones.
     pub mended: i64,
     /// Reasons of the failures that are not mended, the most frequent first.
     pub reasons: Vec<FailureReason>,
@@ -82,7 +82,7 @@ pub struct StoreCounts {
     pub never_crawled: i64,
     /// Their id at the platform is not known yet.
     pub needs_menu_id: i64,
-    /// Three crawls in a row found no product; their products stay as they were.
+    /// Three crawls in a row found no product; the known products stay unchanged.
     pub empty_menu: i64,
     /// Their task waits for a host that takes no requests now.
     pub held: i64,
@@ -103,21 +103,21 @@ pub struct TroubledStore {
     pub crawl_status: Word<StoreStatus>,
     /// None: never.
     pub last_complete_at: Option<DateTime<Utc>>,
-    /// None: no schedule with an interval crawls it.
+    /// None: no schedule with an interval crawls the store.
     pub interval_hours: Option<f64>,
 }
 
-/// Numbers beside the names of pages: what each holds, and what of it is in trouble.
+/// Numbers beside the names of pages: how many entries each has, and how many are in trouble.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Navigation {
     pub proxies: HealthCounts,
-    /// Hosts whose breaker is not closed: they take no requests now, or one as a probe.
+    /// Hosts whose breaker is not closed: they get no requests now, or a single one as a probe.
     pub hosts_on_hold: i64,
     /// Enabled ones.
     pub stores: i64,
     /// Stores that need a person: without a menu id, or with an empty menu.
     pub stores_in_need: i64,
-    /// Stores that are late, or held with their host.
+    /// Stores that are late, or whose host is on hold.
     pub stores_delayed: i64,
     /// Products in the last payloads of enabled stores.
     pub products: i64,

@@ -21,7 +21,7 @@ pub struct Pause {
     /// Time when it ends by itself; null: it lasts until it is resumed.
     pub until: Option<DateTime<Utc>>,
     pub created_at: DateTime<Utc>,
-    /// Name of the token, or of the place without one, that made it.
+    /// Name of the token that created it, or `local` or `command line` without a token.
     pub created_by: String,
 }
 
@@ -39,7 +39,7 @@ pub struct PauseRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(max_length = 255)]
     pub of: Option<String>,
-    /// Why, for the people who see the pause.
+    /// The reason, shown to everyone who sees the pause.
     #[schema(min_length = 1, max_length = 200)]
     pub reason: String,
     /// Time when it ends by itself, at most a year ahead. Without it, the pause lasts until it is deleted.

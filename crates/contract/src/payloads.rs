@@ -92,7 +92,7 @@ pub struct DiffQuery {
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct PayloadPage {
     pub payloads: Vec<PayloadView>,
-    /// Cursor of the next page; null on the last.
+    /// Cursor of the next page; null on the last page.
     pub next_cursor: Option<String>,
 }
 

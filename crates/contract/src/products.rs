@@ -99,12 +99,12 @@ pub struct ProductDetail {
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct ProductFilter {
-    /// Name of a category, in any letter case, as the brand.
+    /// Name of a category, in any letter case, like the brand.
     pub category: Option<String>,
     pub brand: Option<String>,
     pub in_stock: Option<bool>,
     pub on_special: Option<bool>,
-    /// Cents; what has no price is left out.
+    /// Price in cents; products without a price are left out.
     pub min_price: Option<i32>,
     pub max_price: Option<i32>,
     /// Part of the name or brand, in any letter case.
@@ -142,7 +142,7 @@ pub struct ProductCursor {
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct ProductQuestion {
-    /// Words of the name and brand, or beginnings of them. Without it, products are found by the filters alone.
+    /// Words of the name and brand, or beginnings of them. Without it, only the filters select products.
     #[serde(deserialize_with = "optional_words")]
     #[param(value_type = Option<String>, min_length = 1, max_length = 200)]
     pub q: Option<String>,
@@ -185,7 +185,7 @@ pub enum SearchSort {
     Newest,
 }
 
-/// The way in which products were found.
+/// How products were found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MatchKind {
@@ -266,7 +266,7 @@ pub struct HistoryQuery {
     #[serde(default, deserialize_with = "points")]
     #[param(minimum = 1, maximum = 1000, default = 500, value_type = Option<i64>)]
     pub points: Option<usize>,
-    /// The label of an option whose series is wanted, too.
+    /// The label of an option whose series is returned as well.
     pub option: Option<String>,
     /// Position among the options with that label, from 0.
     #[serde(default)]
@@ -278,15 +278,16 @@ pub struct HistoryQuery {
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct FoundPage {
     pub products: Vec<FoundProduct>,
-    /// Cursor of the next page; null on the last.
+    /// Cursor of the next page; null on the last page.
     pub next_cursor: Option<String>,
-    /// The way in which they were found.
+    /// How the products were found.
     pub r#match: MatchKind,
-    /// False: the words of products are not counted yet, the server has no trigrams, and a spelling mistake finds nothing.
+    /// False: the words of products are not counted yet and the server has no trigrams, so a misspelled word finds
+    /// nothing.
     pub forgives_spelling: bool,
-    /// So many match that only a part of them was looked at.
+    /// Too many products match, so only some of them were searched.
     pub truncated: bool,
-    /// Crawled stores whose latest products are not searched yet.
+    /// Crawled stores whose latest products are not in the search yet.
     pub stores_waiting: i64,
 }
 
@@ -298,9 +299,9 @@ pub struct ProductHistory {
     pub to: DateTime<Utc>,
     /// One for each crawl; if they exceed the maximum, points that repeat the previous one are left out first.
     pub points: Vec<ProductPoint>,
-    /// Crawls in this time, as far as they were read.
+    /// Number of crawls in this time span that were read.
     pub rows: usize,
-    /// There are more crawls in this time than are read: the oldest are missing.
+    /// There are more crawls in this time span than can be read: the oldest are missing.
     pub truncated: bool,
     /// History of the requested option.
     pub option: Option<OptionHistory>,
@@ -319,7 +320,7 @@ pub struct OptionHistory {
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct ProductList {
     pub products: Vec<ProductView>,
-    /// Cursor of the next page; null on the last.
+    /// Cursor of the next page; null on the last page.
     pub next_cursor: Option<String>,
 }
 

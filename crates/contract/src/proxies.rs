@@ -11,7 +11,7 @@ use super::cursor::Cursor;
 use domain::proxy::{ProxyEntry, ProxyId, ProxyProtocol, RestingProxies, ShownHealth};
 use domain::vocabulary::Word;
 
-/// A proxy as people see it.
+/// A proxy as shown to users.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ProxyListing {
     pub id: ProxyId,
@@ -20,19 +20,20 @@ pub struct ProxyListing {
     pub host: String,
     pub port: i32,
     pub username: Option<String>,
-    /// The key that its password is encrypted with; none where it has no password, or one in plain text.
+    /// The key that its password is encrypted with; none if it has no password, or one in plain text.
     pub key: Option<String>,
     pub health: ShownHealth,
     /// Share of its latest requests that a host answered and did not refuse; null before the first one.
     pub healthy_share: Option<f64>,
     /// Number of its latest requests that count: all, up to 100, of any age.
     pub recent_requests: i64,
-    /// Its benches that have time left: the one everywhere first.
+    /// Its current benches, a bench at all hosts first.
     pub benched: Vec<ProxyBench>,
     /// How its latest requests to each host ended, of the 16 hosts asked last: those of the crawl first. Its health
     /// follows from those of the crawl.
     pub hosts: Vec<ProxyHost>,
-    /// `refused by images.test, answers menu.test`: the hosts that it does not reach first; empty where it reaches all of them.
+    /// `refused by images.test, answers menu.test`: first the hosts that it does not reach; empty if it reaches all of
+    /// them.
     pub hosts_text: String,
     pub is_active: bool,
     pub state_code: Option<String>,
@@ -58,13 +59,13 @@ pub struct ProxyListing {
     pub updated_at: DateTime<Utc>,
 }
 
-/// How one host takes the requests of a proxy.
+/// How one host answers the requests of a proxy.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ProxyHost {
     pub host: String,
     /// `healthy`, `refused` or `failing`.
     pub health: ShownHealth,
-    /// Only requests that a crawl does without went there, such as images.
+    /// Only requests that a crawl does not depend on went there, such as those for images.
     pub is_best_effort: bool,
 }
 
@@ -125,9 +126,9 @@ pub struct ProxyFilter {
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct ProxyPage {
     pub proxies: Vec<ProxyListing>,
-    /// Resting ones of all proxies, also those of other pages.
+    /// The resting proxies, including those on other pages.
     pub resting: RestingProxies,
-    /// Cursor of the next page; null on the last.
+    /// Cursor of the next page; null on the last page.
     #[schema(inline)]
     pub next_cursor: Option<Cursor>,
 }
@@ -135,7 +136,7 @@ pub struct ProxyPage {
 #[derive(Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewProxy {
-    /// `http`, where it is not given.
+    /// `http` by default.
     pub protocol: Option<ProxyProtocol>,
     #[schema(min_length = 1, max_length = 253)]
     pub host: String,
@@ -158,7 +159,7 @@ pub struct NewProxy {
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ChangedProxy {
-    /// Switches it on or off; either way its cooldown is over.
+    /// Switches it on or off; either way its cooldown ends.
     pub is_active: Option<bool>,
     #[serde(default, deserialize_with = "secret")]
     #[schema(max_length = 255, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$", write_only)]
@@ -184,7 +185,7 @@ pub enum ImportedProxy {
 pub struct ProxyImport {
     #[schema(min_items = 1, max_items = 1000)]
     pub proxies: Vec<ImportedProxy>,
-    /// Only checks the list, and answers as if nothing were in it: its faults are those of the import.
+    /// Only checks the list and imports nothing: its faults are those of the import.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,
 }

@@ -9,7 +9,7 @@ use domain::quality::QualityKind;
 use domain::store::StoreId;
 use domain::vocabulary::Word;
 
-/// A store's data has this fault.
+/// A fault in a store's data.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Finding {
     pub id: i64,
@@ -47,10 +47,10 @@ pub struct QualityCount {
 
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct QualityPage {
-    /// Stores by kind, all of them.
+    /// Number of stores by kind of fault.
     pub counts: Vec<QualityCount>,
     pub findings: Vec<Finding>,
-    /// Cursor of the next page; null on the last.
+    /// Cursor of the next page; null on the last page.
     #[schema(inline)]
     pub next_cursor: Option<Cursor>,
 }

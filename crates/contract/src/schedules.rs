@@ -43,7 +43,7 @@ pub struct ScheduleRequest {
     #[serde(default)]
     pub group_name: Option<String>,
     #[serde(default)]
-    #[schema(minimum = 0.001, maximum = 8784)]
+    #[schema(minimum = 0.001, maximum = 87600)]
     pub interval_hours: Option<f64>,
     /// Line as in crontab(5): five fields, or six with seconds first, such as `30 6 * * 1-5`.
     #[serde(default)]
@@ -87,7 +87,7 @@ pub struct ScheduleUpdate {
     pub group_name: Option<Option<String>>,
     /// Interval in place of a `cron` line.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(minimum = 0.001, maximum = 8784)]
+    #[schema(minimum = 0.001, maximum = 87600)]
     pub interval_hours: Option<f64>,
     /// Line in place of `interval_hours`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -147,7 +147,7 @@ pub enum RecurrenceChange {
     Cron { line: Option<String>, time_zone: Option<Option<String>> },
 }
 
-/// A schedule as people see it.
+/// A schedule as shown to users.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Schedule {
     pub id: i64,
@@ -173,12 +173,12 @@ pub struct Schedule {
     pub last_run_at: Option<DateTime<Utc>>,
     pub next_run_at: Option<DateTime<Utc>>,
     pub last_task_count: Option<i32>,
-    /// Stores that the last run made no task for, by reason.
+    /// Stores for which the last run created no task, by reason.
     pub last_skipped: Skipped,
     /// Why the last run made no task, or came before its time.
     pub last_note: Option<String>,
     pub last_error: Option<String>,
-    /// Each change by request moves it, a run does not.
+    /// Each change by request increases it; a run does not.
     pub version: i64,
     /// The next 3 due times; none while it is disabled.
     #[serde(default)]
@@ -201,13 +201,13 @@ pub struct Run {
     pub schedule: String,
     pub due_at: DateTime<Utc>,
     pub tasks: i32,
-    /// Stores that it made no task for, by reason.
+    /// Stores for which it created no task, by reason.
     #[serde(default)]
     pub skipped: Skipped,
-    /// Why it made no task.
+    /// Why it created no task.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-    /// The same run was asked for twice, or another process had made it.
+    /// The same run was requested twice, or another process had already started it.
     pub already_made: bool,
     /// Why the schedule did not run.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -219,18 +219,18 @@ pub struct Run {
 pub struct PastRun {
     pub due_at: DateTime<Utc>,
     pub made_at: DateTime<Utc>,
-    /// All that it made; ended tasks that retention has deleted are in no other number.
+    /// All tasks that it created; ended ones that retention has deleted are counted only here.
     pub tasks: i32,
     pub completed: i64,
     pub failed: i64,
     pub cancelled: i64,
     /// Pending, claimed and running.
     pub open: i64,
-    /// Time when the last of its ended tasks ended.
+    /// Time when its latest ended task ended.
     pub last_end_at: Option<DateTime<Utc>>,
-    /// Stores that it made no task for, by reason.
+    /// Stores for which it created no task, by reason.
     pub skipped: Skipped,
-    /// Why it made no task.
+    /// Why it created no task.
     pub note: Option<String>,
 }
 

@@ -96,7 +96,7 @@ impl StoreBulkRequest {
         match &self.group {
             Some(name) if has_group => group::name(name).map(Some).map_err(|fault| bad("group", fault)),
             None if has_group => Err(bad("group", format!("missing: {} needs one", self.action))),
-            Some(_) => Err(bad("group", format!("leave it out: {} has none", self.action))),
+            Some(_) => Err(bad("group", format!("leave it out: {} does not take it", self.action))),
             None => Ok(None),
         }
     }

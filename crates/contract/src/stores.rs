@@ -29,7 +29,7 @@ pub struct StoreFilter {
     pub crawl_enabled: Option<bool>,
     /// The state of its crawls.
     pub crawl_status: Option<StoreStatus>,
-    /// Its id, how its slug begins, or part of its name or city, in any letter case.
+    /// Its id, the beginning of its slug, or part of its name or city, in any letter case.
     pub q: Option<String>,
     #[param(inline)]
     pub sort: StoreSort,
@@ -108,11 +108,13 @@ pub struct StoreView {
     /// The state of its crawls, as if it were enabled.
     #[schema(value_type = StoreStatus)]
     pub crawl_status: Word<StoreStatus>,
-    /// Number of empty menus that its latest crawls found and did not keep, one after the other. With three, its state is `empty_menu`.
+    /// Number of empty menus in a row that its latest crawls found and did not keep. With three, its state is
+    /// `empty_menu`.
     pub empty_menus: i64,
-    /// Answers that would close it among most of its state, or put most of its products out of stock, and are not believed yet.
+    /// Answers that would close it along with most stores of its state, or put most of its products out of stock, and
+    /// are not believed yet.
     pub suspicious: Vec<SuspiciousAnswer>,
-    /// Why discovery switched it off; None where a person did.
+    /// Why discovery switched it off; None if a person did.
     pub disabled_reason: Option<String>,
     /// The latest task that looks up its id at the platform, as long as it has none.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -126,12 +128,12 @@ pub struct StoreView {
     pub last_fetch_at: Option<DateTime<Utc>>,
     /// Time when a payload last became products.
     pub last_crawl_at: Option<DateTime<Utc>>,
-    /// The payload that its products are of, and when it was fetched.
+    /// The payload that its products come from, and when it was fetched.
     pub last_payload_id: Option<PayloadId>,
     pub last_payload_at: Option<DateTime<Utc>>,
     /// Time of the fetch of the last complete one.
     pub last_complete_at: Option<DateTime<Utc>>,
-    /// The share of the announced products that the last payload held; null where none were announced.
+    /// The share of the announced products that the last payload held; null if none were announced.
     pub last_coverage: Option<f64>,
     pub products: i64,
     pub in_stock: i64,
@@ -139,7 +141,8 @@ pub struct StoreView {
     pub on_special: i64,
 }
 
-/// An answer that would switch off more than half of what it covers. Nothing of it is kept until enough answers agree, or it is accepted.
+/// An answer that would switch off more than half of what it covers. It has no effect until enough answers agree, or it
+/// is accepted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct SuspiciousAnswer {
     #[schema(value_type = SwitchKind)]
@@ -148,7 +151,7 @@ pub struct SuspiciousAnswer {
     pub switched: i64,
     pub covered: i64,
     pub seen_at: DateTime<Utc>,
-    /// A person accepted it: the next answer that says the same is believed.
+    /// Whether a person accepted it: the next answer that says the same is believed.
     pub is_accepted: bool,
 }
 
@@ -160,14 +163,14 @@ pub struct ImportedStores {
     pub known: Vec<StoreId>,
     /// Number of known stores that were added to the groups named beside them.
     pub grouped: usize,
-    /// Stores left out, because they are in the maximum number of groups.
+    /// Stores left out because they are already in the maximum number of groups.
     pub full: Vec<StoreId>,
-    /// Known stores that are listed with a slug that is not theirs any more.
+    /// Known stores that are listed under a slug that is no longer theirs.
     #[serde(default)]
     pub renamed: Vec<RenamedStore>,
 }
 
-/// A store that was corrected or renamed. To add another store with its former slug, give the platform id of the other one.
+/// A store that was corrected or renamed. To add another store with the former slug, give that store's platform id.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct RenamedStore {
     pub id: StoreId,
@@ -185,8 +188,9 @@ pub struct ImportedStore {
     pub entry_point_task_id: Option<TaskId>,
 }
 
-/// A change of a store; what is absent stays, and a null removes the value. A change of the slug or the menu's URL of a store without an
-/// id at the platform looks the id up again; with another id, its next crawl begins at once.
+/// A change of a store; absent fields keep their values, and a null removes the value. A change of the slug or the
+/// menu's URL of a store without an id at the platform looks the id up again; with another id, its next crawl begins at
+/// once.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(min_properties = 1)]
@@ -228,7 +232,7 @@ pub struct StoreChange {
 pub struct ChangedStore {
     #[serde(flatten)]
     pub store: StoreView,
-    /// Why its new address leaves its crawls as they are, and the command by which it counts.
+    /// Why its new address does not change its crawls, and the command that makes it take effect.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub notice: Option<String>,
 }
@@ -242,14 +246,14 @@ pub struct StoreDeletion {
     pub with_products: bool,
 }
 
-/// A store that was deleted, and the number of products and payloads that went with it.
+/// A store that was deleted, and the number of products and payloads that were deleted with it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct DeletedStore {
     pub id: StoreId,
     pub name: String,
     pub products: i64,
     pub payloads: i64,
-    /// Store discovery found it once: the next one that finds it adds it again.
+    /// Store discovery once found it: the next discovery that finds it adds it again.
     pub is_discovered: bool,
 }
 
@@ -258,7 +262,7 @@ pub struct StorePage {
     pub stores: Vec<StoreView>,
     /// Stores that match, on all pages.
     pub total: i64,
-    /// Cursor of the next page; null on the last.
+    /// Cursor of the next page; null on the last page.
     pub next_cursor: Option<String>,
 }
 
@@ -267,18 +271,18 @@ pub struct StorePage {
 pub struct StoreImport {
     #[schema(min_items = 1, max_items = 1000)]
     pub stores: Vec<StoreFields>,
-    /// Only checks the list, and answers as if nothing were in it: its faults are those of the import.
+    /// Only checks the list and imports nothing: its faults are those of the import.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,
 }
 
-/// A store by what is known of it: at least one of the platform's id, the slug and the menu's URL.
+/// A store, given by at least one of the platform's id, the slug and the menu's URL.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StoreFields {
     #[schema(min_length = 1, max_length = 500)]
     pub name: String,
-    /// `dutchie`, where it is not given.
+    /// `dutchie` by default.
     pub platform: Option<Platform>,
     /// The store's id at the platform.
     #[schema(max_length = 500)]

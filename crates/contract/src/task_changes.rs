@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 
 use super::checks::{BadField, check_priority, check_time, present};
 
-/// The fields of `PUT /api/tasks/{id}`, as they came; what is absent stays.
+/// The fields of `PUT /api/tasks/{id}`, as received; absent fields keep their values.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(min_properties = 1)]

@@ -19,7 +19,7 @@ use domain::vocabulary;
 const MAX_POINTS: usize = 1000;
 const MAX_KEY_BYTES: usize = 200;
 
-/// The fields of `POST /api/tasks`, as they came.
+/// The fields of `POST /api/tasks`, as received.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TaskRequest {
@@ -42,7 +42,7 @@ pub struct TaskRequest {
     /// Tasks that must complete before it is claimed.
     #[schema(max_items = 100)]
     pub depends_on: Option<Vec<TaskId>>,
-    /// One open task has it.
+    /// Key that at most one open task has.
     #[schema(min_length = 1, max_length = 200)]
     pub dedup_key: Option<String>,
 }
@@ -62,12 +62,12 @@ pub struct CheckedRequest {
     dedup_key: Option<String>,
 }
 
-/// The task that a request came to.
+/// The task that a request resulted in.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct RequestedTask {
     #[serde(flatten)]
     pub task: TaskView,
-    /// Whether it was waiting already, less urgent, and is now as urgent as the request.
+    /// Whether it was already waiting with a lower priority, and now has that of the request.
     #[serde(default)]
     pub raised: bool,
 }
@@ -75,7 +75,7 @@ pub struct RequestedTask {
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BatchRequest {
-    /// One request body per task. A bad one is refused alone.
+    /// One request body per task. A faulty one is refused without affecting the others.
     #[schema(value_type = Vec<serde_json::Value>, min_items = 1, max_items = 10_000)]
     pub tasks: Vec<Box<RawValue>>,
 }
@@ -83,11 +83,11 @@ pub struct BatchRequest {
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct BatchAnswer {
     pub made: usize,
-    /// Tasks that waited already, less urgent, and are as urgent as their requests now.
+    /// Tasks that were already waiting with a lower priority, and now have that of their requests.
     #[serde(default)]
     pub raised: usize,
     pub refused: usize,
-    /// Outcome of each request, in their order.
+    /// Result of each request, in the order of the requests.
     pub tasks: Vec<BatchItem>,
 }
 
@@ -97,11 +97,11 @@ pub struct BatchItem {
     /// Id of the created task, or of the open task that does the same.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<TaskId>,
-    /// Whether it was waiting already, and is now as urgent as the request.
+    /// Whether it was already waiting, and now has the priority of the request.
     #[serde(default, skip_serializing_if = "is_false")]
     #[schema(required = false)]
     pub raised: bool,
-    /// Why none was made.
+    /// Why no task was created.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// The field that is at fault.
@@ -166,7 +166,7 @@ fn role_of(name: &str, payload: &Value) -> Result<Role, BadField> {
 pub(crate) fn requested_role(name: &str) -> Result<Role, BadField> {
     let role: Role = name.parse().map_err(|unknown| bad("role", unknown))?;
     match role.family() {
-        Family::Service => Err(bad("role", format!("{role} tasks are made by drover itself"))),
+        Family::Service => Err(bad("role", format!("{role} tasks are created only by drover itself"))),
         Family::Crawl | Family::Media => Ok(role),
     }
 }

@@ -42,7 +42,8 @@ pub struct TaskView {
     pub worker_name: Option<String>,
     pub retry_count: i32,
     pub max_retries: i32,
-    /// Retry after a failed or snoozed run: `waits` for `scheduled_for`, or the reason against one; null after any other run.
+    /// Retry after a failed or snoozed run: `waits` until `scheduled_for`, or the reason why there is none; null after
+    /// any other run.
     #[schema(value_type = Option<RetryState>)]
     pub retry_state: Option<Word<RetryState>>,
     pub error_message: Option<String>,
@@ -57,7 +58,7 @@ pub struct TaskView {
     pub schedule_id: Option<i64>,
     pub progress_percent: Option<i16>,
     pub progress_message: Option<String>,
-    /// May be claimed now.
+    /// Whether it may be claimed now.
     pub ready: bool,
     pub depends_on: Option<Vec<TaskId>>,
     pub dedup_key: Option<String>,
@@ -82,7 +83,7 @@ pub struct AttemptView {
 pub struct TaskDetail {
     #[serde(flatten)]
     pub task: TaskView,
-    /// Oldest first; of very many the newest.
+    /// Oldest first; if there are very many, only the newest.
     pub attempts: Vec<AttemptView>,
     pub children: Vec<TaskId>,
 }
@@ -105,10 +106,10 @@ pub struct TaskFilter {
     pub platform: Option<Platform>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub worker_id: Option<String>,
-    /// How an id, a worker's id or a store's slug begins.
+    /// The beginning of an id, a worker's id or a store's slug.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub q: Option<String>,
-    /// Made then or later.
+    /// Created at this time or later.
     #[serde(deserialize_with = "span::optional_beginning", skip_serializing_if = "Option::is_none")]
     #[param(schema_with = span::schema)]
     pub created_after: Option<DateTime<Utc>>,
@@ -122,10 +123,10 @@ pub struct TaskFilter {
     /// A part of the error's text, in any letter case.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// Retried so often or more.
+    /// Minimum number of retries.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_retries: Option<i32>,
-    /// Just these tasks.
+    /// Only the tasks with these ids.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[param(ignore)]
     pub ids: Option<Vec<TaskId>>,
@@ -171,8 +172,8 @@ pub struct ReadyTasks {
     pub oldest_seconds: f64,
 }
 
-/// How many tasks became pending again, and how many failed for good: three processes died while each was the only suspect, or
-/// its row cannot be put back.
+/// How many tasks became pending again, and how many failed for good because three processes died while each was the
+/// only suspect, or because its row cannot be put back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct RecoveryCounts {
     pub requeued: i32,
@@ -208,9 +209,9 @@ pub struct StoppedClaims {
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct TaskPage {
     pub tasks: Vec<TaskView>,
-    /// Why pending tasks may wait; null where none of these is pending.
+    /// Why pending tasks may wait; null if none of these is pending.
     pub stopped: Option<StoppedClaims>,
-    /// Cursor of the next page; null on the last.
+    /// Cursor of the next page; null on the last page.
     #[schema(inline)]
     pub next_cursor: Option<Cursor>,
 }
@@ -227,7 +228,7 @@ pub struct RoleCompletion {
     /// The role as it was asked for.
     pub role: String,
     pub task_id: Option<TaskId>,
-    /// Null where no completed task is kept.
+    /// Null if no completed task is kept.
     pub completed_at: Option<DateTime<Utc>>,
 }
 
@@ -247,11 +248,11 @@ pub struct RecentTasks {
 
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct ActiveTask {
-    /// Null where no worker has a task of the store.
+    /// Null if no worker has a task of the store.
     pub task: Option<TaskView>,
 }
 
-/// All of one moment: the same thing has the same number in each part.
+/// Read from one snapshot: the same thing has the same number in each part.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct QueuePicture {
     /// Each worker with the tasks that it holds now.

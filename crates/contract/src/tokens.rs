@@ -39,6 +39,6 @@ pub struct MadeToken {
     pub id: TokenId,
     pub name: String,
     pub role: AccessRole,
-    /// Shown once. Null where a request with an `Idempotency-Key` is repeated.
+    /// Shown once. Null if a request with an `Idempotency-Key` is repeated.
     pub token: Option<String>,
 }

@@ -50,7 +50,7 @@ pub struct Facts<'a> {
     pub stores: &'a StoreCounts,
     pub hosts: &'a [StoresOfHost],
     pub proxies: &'a HealthCounts,
-    /// Proxies that are neither off nor benched everywhere.
+    /// Proxies that are neither switched off nor benched everywhere.
     pub usable_proxies: i64,
     pub resting: &'a RestingProxies,
     pub pauses: &'a [Pause],
@@ -128,10 +128,10 @@ impl<'a> Facts<'a> {
     /// Verdict when something is missing that every crawl needs.
     fn lacks(&self) -> Option<Verdict> {
         if self.live().next().is_none() {
-            return Some(Verdict::new("Not crawling: no worker runs.", "Start some by drover up, or drover worker."));
+            return Some(Verdict::new("Not crawling: no worker runs.", "Start one with drover up or drover worker."));
         }
         if self.crawlers().next().is_none() {
-            let why = "The workers that run claim media tasks alone.";
+            let why = "The running workers claim only media tasks.";
             return Some(Verdict::new("Not crawling: no worker claims tasks of the crawl.", why));
         }
         if self.usable_proxies == 0 {
@@ -195,7 +195,7 @@ impl<'a> Facts<'a> {
         let pace = if self.proxies.healthy + self.proxies.untested == 0 {
             "but no proxy is healthy".to_owned()
         } else if oldest > LATE_SECONDS {
-            format!("but behind: a task is ready for {}", duration(oldest))
+            format!("but behind: a task has been ready for {}", duration(oldest))
         } else if let Some(each) = paused.first() {
             format!("but role {} is paused", each.role)
         } else {
@@ -239,8 +239,8 @@ impl<'a> Facts<'a> {
     fn goes_on(&self) -> String {
         match self.running() {
             0 => String::new(),
-            1 => "1 task goes on. ".to_owned(),
-            running => format!("{} go on. ", counted(running, "task")),
+            1 => "1 task is still running. ".to_owned(),
+            running => format!("{} are still running. ", counted(running, "task")),
         }
     }
 

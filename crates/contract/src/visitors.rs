@@ -39,7 +39,7 @@ pub struct VisitorCursor {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct VisitorHour {
     pub hour: DateTime<Utc>,
-    /// Two letters; null where it is not known.
+    /// Two letters; null if it is not known.
     pub country: Option<String>,
     pub region: Option<String>,
     pub requests: i64,
@@ -48,9 +48,9 @@ pub struct VisitorHour {
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct VisitorPage {
     pub visitors: Vec<VisitorHour>,
-    /// Cursor of the next page; null on the last.
+    /// Cursor of the next page; null on the last page.
     pub next_cursor: Option<String>,
-    /// Whether this server knows places: without `geo.database` all requests are from nowhere.
+    /// Whether this server looks up places: without `geo.database`, the place of every request is unknown.
     pub geo: bool,
 }
 

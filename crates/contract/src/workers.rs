@@ -17,7 +17,7 @@ const MAX_SLOTS: usize = 1_000;
 /// Maximum of the database's column.
 const MAX_HEARTBEAT_SECONDS: u32 = 86_400;
 
-/// A worker as it describes itself. `current_task_id` and `active_task_count` are read off `current_task_ids`.
+/// A worker as it describes itself. `current_task_id` and `active_task_count` are derived from `current_task_ids`.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WorkerReport {
@@ -37,11 +37,11 @@ pub struct WorkerReport {
     pub status: WorkerStatus,
     #[serde(default, deserialize_with = "resources")]
     pub resources: Resources,
-    /// The worker's id, where it is not given.
+    /// The worker's id by default.
     #[serde(default)]
     #[schema(min_length = 1, max_length = 200, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$")]
     pub friendly_name: Option<String>,
-    /// The worker's id, where it is not given.
+    /// The worker's id by default.
     #[serde(default)]
     #[schema(min_length = 1, max_length = 200, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$")]
     pub pod: Option<String>,
@@ -58,7 +58,7 @@ pub struct WorkerReport {
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct HeartbeatAnswer {
     pub worker_id: String,
-    /// Commands to obey in this order; each is answered once.
+    /// Commands to carry out in this order; each is returned once.
     pub commands: Vec<WorkerCommand>,
 }
 
@@ -69,7 +69,7 @@ pub struct LeavingWorker {
     pub worker_id: String,
 }
 
-/// An order that was given, and is not obeyed yet.
+/// A command that the worker has not carried out yet.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct WorkerOrder {
     pub worker_id: String,
@@ -86,10 +86,10 @@ pub struct WorkerReplicas {
     /// Actual number of pods.
     pub current_replicas: u32,
     pub ready_replicas: u32,
-    /// Bounds of what may be asked for.
+    /// Bounds of the number that may be requested.
     pub min_replicas: u32,
     pub max_replicas: u32,
-    /// The kind of the autoscaler that sets `replicas` too, where there is one: HorizontalPodAutoscaler or KEDA.
+    /// The kind of the autoscaler that also sets `replicas`, if there is one: HorizontalPodAutoscaler or KEDA.
     pub autoscaler: Option<String>,
 }
 
@@ -119,9 +119,9 @@ pub struct RoleView {
     pub handler: String,
     /// A run that takes longer is a failed attempt.
     pub time_limit_seconds: u64,
-    /// The role of the tasks that a completed one makes; null where it makes none, or some of its own choice.
+    /// The role of the tasks that a completed one makes; null if it makes none, or some of its own choice.
     pub follow_up: Option<Role>,
-    /// Text for display about where its tasks come from, such as "after a fetch"; null where a schedule makes them.
+    /// Source of its tasks, for display, such as "after a fetch"; null if a schedule makes them.
     pub origin: Option<String>,
 }
 

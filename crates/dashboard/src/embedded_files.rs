@@ -17,3 +17,7 @@ pub fn get(name: &str) -> Option<Cow<'static, [u8]>> {
 pub fn version() -> String {
     VERSION.clone()
 }
+
+pub fn is_version(version: &str) -> bool {
+    *VERSION == version
+}

@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::version_of;
 
@@ -15,8 +16,25 @@ pub fn get(name: &str) -> Option<Cow<'static, [u8]>> {
     fs::read(Path::new(folder).join(name)).ok().map(Cow::Owned)
 }
 
+/// Version of the last document, so that each of its files costs no look at all of them.
+static LATEST: Mutex<String> = Mutex::new(String::new());
+
 /// Changes with every change of a file.
 pub fn version() -> String {
+    let version = computed_version();
+    latest().clone_from(&version);
+    version
+}
+
+pub fn is_version(version: &str) -> bool {
+    *latest() == version || computed_version() == version
+}
+
+fn latest() -> MutexGuard<'static, String> {
+    LATEST.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn computed_version() -> String {
     let mut names = Vec::new();
     for (entry, folder) in FOLDERS {
         add_files(Path::new(folder), PathBuf::from(entry), &mut names);

@@ -31,7 +31,7 @@ async fn document(State(api): State<ApiState>) -> Result<Response, ApiError> {
 }
 
 async fn file(Path((version, name)): Path<(String, String)>) -> Result<Response, ApiError> {
-    let file = files::get(&name).filter(|_| version == files::version());
+    let file = files::get(&name).filter(|_| files::is_version(&version));
     let file = file.ok_or_else(|| ApiError::NotFound(format!("/ui/{version}/{name}")))?;
     let headers = [(CONTENT_TYPE, content_type(&name)), (CACHE_CONTROL, IMMUTABLE)];
     Ok((headers, file).into_response())

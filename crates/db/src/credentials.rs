@@ -17,7 +17,7 @@ use foundation::secrets::{SecretError, SecretKeys, key_id};
 /// Maximum number of credentials of one rekeying.
 const MAX_CREDENTIALS: i64 = 10_000;
 const NOT_ENCRYPTED: &str =
-    "its secret is not encrypted: give it again by `drover media set credentials ID --secret-file FILE`";
+    "its secret is not encrypted: set it again with `drover media set credentials ID --secret-file FILE`";
 
 /// A credential with its secret in clear.
 pub struct OpenCredential {
@@ -40,7 +40,7 @@ pub struct RekeyedCredentials {
 #[derive(Debug, Error)]
 pub enum CredentialError {
     #[error(
-        "no credential can be stored without a key: make one with `openssl rand -hex 32`, and give it to all processes as DROVER__SECRETS__KEY"
+        "no credential can be stored without a key: create one with `openssl rand -hex 32`, and give it to all processes as DROVER__SECRETS__KEY"
     )]
     NoKey,
     #[error("there is no credential of {platform}: add one with `drover media add credentials platform={platform} …`")]
@@ -50,7 +50,7 @@ pub enum CredentialError {
     #[error("credential {name} is for {platform}, not for {wanted}")]
     Foreign { name: String, platform: String, wanted: String },
     #[error(
-        "credential {name} has no encrypted secret: give it one by `drover media set credentials {id} --secret-file FILE`"
+        "credential {name} has no encrypted secret: give it one with `drover media set credentials {id} --secret-file FILE`"
     )]
     NotEncrypted { id: i64, name: String },
     #[error("credential {name} cannot be read: {error}")]

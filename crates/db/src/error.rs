@@ -45,7 +45,7 @@ pub enum DbError {
     #[error("{0}")]
     Unfit(String),
     /// The schema lacks a table.
-    #[error("{0}: bring the schema up to date by `drover migrate up`")]
+    #[error("{0}: bring the schema up to date with `drover migrate up`")]
     NoTable(String),
     /// An earlier statement of the transaction failed, and the server refuses this one. That one's failure is
     /// what counts.

@@ -40,7 +40,7 @@ pub async fn resync(client: &Client, request: &ResyncRequest) -> Result<Resync, 
     Ok(made)
 }
 
-/// Makes a task for every crawlable store of a state.
+/// Creates a task for every crawlable store of a state.
 pub async fn of_state(client: &Client, request: &StateRequest) -> Result<StateTasks, GenerationError> {
     let (role, priority) = request.check()?;
     Ok(for_stores(client, Some(&*request.state_code), role, priority).await?)

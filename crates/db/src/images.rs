@@ -18,7 +18,7 @@ use domain::vocabulary::Word;
 /// Location of an image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OriginalImage {
-    /// Path of the stored file; None where it is not stored.
+    /// Path of the stored file; None if it is not stored.
     pub path: Option<String>,
     /// Address in the feed.
     pub url: Option<String>,

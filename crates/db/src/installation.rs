@@ -18,7 +18,7 @@ pub async fn storage_owner(client: &Client) -> Result<String, DbError> {
     Ok(format!("{database} {server}"))
 }
 
-/// End of a demo's simulated history; None where there is none.
+/// End of a demo's simulated history; None if there is none.
 pub async fn simulated_until(client: &Client) -> Result<Option<DateTime<Utc>>, DbError> {
     first_column(&client.query_one(include_str!("sql/installation/simulated_until.sql"), &[]).await?)
 }

@@ -113,7 +113,9 @@ async fn read<R: Record>(client: &Client, id: Option<i64>, after: Option<i64>, l
 async fn check_references(tx: &Tx, kind: RecordKind, id: i64) -> Result<(), RecordError> {
     let (sql, takes) = match kind {
         RecordKind::Accounts => (include_str!("sql/media_accounts/credential.sql"), "password, cookies or token"),
-        RecordKind::Forums => (include_str!("sql/forums/credential.sql"), "cookies or, of Discourse, api_key or token"),
+        RecordKind::Forums => {
+            (include_str!("sql/forums/credential.sql"), "cookies or, for Discourse, api_key or token")
+        }
         _ => return Ok(()),
     };
     let bad = |fault| Err(RecordError::Field(BadField { field: "credential_id", fault }));
@@ -121,7 +123,7 @@ async fn check_references(tx: &Tx, kind: RecordKind, id: i64) -> Result<(), Reco
     match (row.try_get("platform").map_err(DbError::from)?, row.try_get("is_usable").map_err(DbError::from)?) {
         (Some(platform), _) => {
             let platform: String = platform;
-            bad(format!("the credential is of {platform}"))
+            bad(format!("the credential is for {platform}"))
         }
         (None, false) => bad(format!("it takes a credential of the kind {takes}")),
         (None, true) => Ok(()),

@@ -44,7 +44,7 @@ pub enum MigrateError {
         "the database has migration {0}, which this program does not know: it is older than the database; upgrade it"
     )]
     Unknown(String),
-    #[error("migration file {0} is not named NNNN_subject.sql with a number of its own")]
+    #[error("migration file {0} is not named NNNN_subject.sql with a unique number")]
     BadName(String),
     #[error("migration {name} failed, and nothing was changed")]
     Failed { name: String, source: DbError },
@@ -56,8 +56,7 @@ pub enum MigrateError {
     #[error("the database lacks {missing} migrations or objects of this program; run: drover migrate up")]
     Outdated { missing: usize },
     #[error(
-        "the database holds tables of another program ({tables}, such as {example}) and none of drover's: correct database.url, \
-         or put drover's tables beside them with: drover migrate up"
+        "the database holds tables of another program ({tables}, such as {example}) but no drover tables: correct database.url, or create drover's tables beside them with: drover migrate up"
     )]
     Foreign { tables: i64, example: String },
     #[error(
@@ -65,7 +64,7 @@ pub enum MigrateError {
          ALTER ROLE or ALTER DATABASE … SET search_path = public"
     )]
     NoSchema,
-    #[error("the database's encoding is {0}, and texts of menus are UTF8: {remedy}", remedy = server_info::ENCODING_REMEDY)]
+    #[error("the database's encoding is {0}, but menus need UTF8: {remedy}", remedy = server_info::ENCODING_REMEDY)]
     Encoding(String),
     #[error("the schema could not be compared or changed")]
     Db(#[from] DbError),

@@ -35,7 +35,7 @@ pub async fn add(tx: &Tx, entry: &ProxyEntry, keys: &SecretKeys, budgets: Budget
         return Ok(AddResult::Known(known));
     }
     proxies::import_into(tx, std::slice::from_ref(entry), keys).await?;
-    let missing = || DbError::Other("a proxy that was added is not there".to_owned());
+    let missing = || DbError::Other("a proxy that was added is missing".to_owned());
     let id = find(tx, entry).await?.ok_or_else(missing)?;
     Ok(AddResult::New(Box::new(proxies::get(tx, id, budgets).await?)))
 }

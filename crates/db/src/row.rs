@@ -77,7 +77,7 @@ pub fn parsed<T: FromStr<Err: Display>>(row: &Row, column: impl RowIndex + Displ
 /// A column that holds a word of `T` alone.
 pub fn known_word<T: VariantArray + Copy + Into<&'static str>>(row: &Row, column: &str) -> Result<T, DbError> {
     let text: &str = row.try_get(column)?;
-    vocabulary::find(text).ok_or_else(|| DbError::Other(format!("{column} is '{text}', a word of a newer program")))
+    vocabulary::find(text).ok_or_else(|| DbError::Other(format!("{column} is '{text}', a word from a newer program")))
 }
 
 /// A column that holds a word of `T`, or of a newer program.

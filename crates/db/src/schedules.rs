@@ -25,7 +25,7 @@ const MAX_PAST_RUNS: i64 = 20;
 const MAX_TASKS_OF_RUNS: i64 = 50_000;
 
 /// Remark on the last run of the analytics.
-const EARLY: &str = "analytics are refreshed before their time 1 minute, 10 minutes and 1 hour after the first product, so that they hold the first crawls";
+const EARLY: &str = "analytics are refreshed ahead of schedule 1 minute, 10 minutes and 1 hour after the first product, so that they include the first crawls";
 
 /// Columns of a schedule from which Rust computes its due times; the rest stays in the database.
 struct ScheduleRow {

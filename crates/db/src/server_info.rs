@@ -88,7 +88,7 @@ pub async fn session(client: &Client) -> Result<SessionSettings, DbError> {
     SessionSettings::from_row(&client.query_one(include_str!("sql/server_info/session.sql"), &[]).await?)
 }
 
-/// Statements behind a pooler without which results would be wrong; None where all is well.
+/// Statements behind a pooler without which results would be wrong; None if all is well.
 pub async fn necessary_settings(db: &Db, config: &settings::Database) -> Result<Option<String>, DbError> {
     if !db.server().is_pooled() {
         return Ok(None);

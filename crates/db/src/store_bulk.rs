@@ -49,7 +49,7 @@ pub async fn bulk(tx: &Tx, request: &StoreBulkRequest) -> Result<StoreBulkAnswer
         return Ok(counted);
     }
     if usize::try_from(eligible).unwrap_or(usize::MAX) > MAX_STORES {
-        let fault = format!("{eligible} stores would change; the maximum is {MAX_STORES}: name fewer");
+        let fault = format!("{eligible} stores would change; the maximum is {MAX_STORES}: select fewer");
         return Err(BadField { field: "filter", fault }.into());
     }
     let (done, raised) = match (request.action, group) {

@@ -22,7 +22,7 @@ const CRAWLS: [Role; 3] = [Role::ProductDiscovery, Role::PayloadFetch, Role::Pro
 /// Reason why a store was not changed.
 #[derive(Debug, Error)]
 pub enum StoreChangeError {
-    #[error("store {id} would have no platform id, no slug and no menu URL: one of them must be left")]
+    #[error("store {id} would have no platform id, no slug and no menu URL: at least one of them must remain")]
     NoMenu { id: StoreId },
     #[error("store {other} has the platform id {platform_id} already")]
     Taken { other: StoreId, platform_id: String },

@@ -175,7 +175,7 @@ pub async fn resolve(tx: &Tx, id: StoreId, platform_dispensary_id: &str, slug: O
     match tx.execute(sql, &[&id, &platform_dispensary_id, &slug]).await? {
         0 => Err(DbError::Conflict {
             constraint: "the id of a store at its platform".to_owned(),
-            detail: format!("store {id} was deleted, or is known by another id than {platform_dispensary_id}"),
+            detail: format!("store {id} was deleted, or has an id other than {platform_dispensary_id}"),
         }),
         _ => Ok(()),
     }

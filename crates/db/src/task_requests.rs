@@ -26,7 +26,7 @@ pub const MAX_BATCH_ITEMS: usize = 10_000;
 
 /// Options of a request whose work is queued already.
 pub const DUPLICATE_HINT: &str =
-    "a request with a higher priority raises one that waits, and one with a dedup_key of its own makes a second task";
+    "a request with a higher priority raises a waiting task, and a request with its own dedup_key creates a second one";
 
 /// Reason why no task was made.
 #[derive(Debug, Error)]

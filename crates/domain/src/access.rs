@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::vocabulary::{from_text, vocabulary};
 
 vocabulary! {
-    /// Rights of a caller. Each role includes the roles before it.
+    /// Permissions of a caller. Each role includes the roles before it.
     pub enum AccessRole {
         /// Reads products, stores, histories and images: the server of a public price site.
         Consumer,

@@ -31,7 +31,8 @@ pub struct Capacity {
     pub measured_runs: i64,
 }
 
-/// Workers in total, not in addition, that do the pending tasks within some hours; null while nothing has completed.
+/// Number of workers in total, not in addition, that complete the pending tasks within some hours; null while nothing
+/// has completed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct WorkersNeeded {
     pub for_1_hour: Option<i64>,

@@ -30,7 +30,7 @@ const TOLERANCE: f64 = 1e-6;
 const CRAWL: [Role; 2] = [Role::PayloadFetch, Role::ProductRefresh];
 
 vocabulary! {
-    /// Limits of the work that can be done at a time.
+    /// Limits of the work that can be done at the same time.
     pub enum Limit {
         /// Slots of workers.
         Slots,
@@ -117,17 +117,17 @@ pub struct RoleForecast {
     pub measured_runs: i64,
     /// Mean of the latest completed runs.
     pub requests_per_run: Option<f64>,
-    /// Slots that it keeps busy on average.
+    /// Number of slots that the role keeps busy on average.
     pub busy_slots: Option<f64>,
     /// Slots of the live workers that claim it.
     pub slots: i64,
     pub requests_per_second: Option<f64>,
 }
 
-/// Needs against what there is. Null: not known, because no run of a crawl was measured.
+/// Needs compared with what exists. Null: not known, because no run of a crawl was measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Forecast {
-    /// The whole of it for people.
+    /// The forecast in one sentence.
     pub summary: String,
     pub stores: i64,
     /// Mean time between two crawls of a store; null if no schedule crawls.
@@ -148,9 +148,9 @@ pub struct Forecast {
     pub share_of_limit: Option<f64>,
     /// Whether all limits suffice.
     pub is_enough: Option<bool>,
-    /// Expected duration of one crawl of all the stores; null if it is not known, or would never end.
+    /// Expected duration of one crawl of all stores; null if it is unknown or would never end.
     pub crawl_seconds: Option<f64>,
-    /// Why no store is crawled now: a pause, or proxies that all rest; null if neither is the case.
+    /// Why no store is crawled now: a pause, or because all proxies rest; null if neither is the case.
     pub stopped: Option<String>,
     /// Roles that are needed and have no measured run. Needs are without them, and not known where a role of crawls is among them.
     pub unmeasured: Vec<Role>,

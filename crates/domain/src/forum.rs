@@ -59,7 +59,7 @@ pub struct ForumPost {
     /// Number of the post in its thread, from 1, where the forum shows it.
     pub number: Option<i32>,
     pub author: String,
-    /// Time of the post; none where it cannot be read: forums write it in the language of the reader.
+    /// Time of the post; none if it cannot be read: forums write it in the language of the reader.
     pub posted_at: Option<DateTime<Utc>>,
     /// Text of the post, without markup.
     pub text: String,

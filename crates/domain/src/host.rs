@@ -122,7 +122,7 @@ pub struct HostRefusal {
     pub is_probed: bool,
 }
 
-/// One row of the table `hosts`, by its columns.
+/// One row of the table `hosts`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct HostState {
     #[serde(flatten)]
@@ -201,7 +201,7 @@ impl HostState {
         }
     }
 
-    /// How the host fails recent requests; none where it answers them all.
+    /// How the host fails recent requests; none if it answers them all.
     pub fn trouble(&self) -> Option<Trouble> {
         self.window.trouble()
     }

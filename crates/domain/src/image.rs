@@ -33,7 +33,7 @@ pub struct WantedImage {
 }
 
 vocabulary! {
-    /// Why an image was not stored. All but `Disk` count as a try.
+    /// Why an image was not stored. All but `Disk` count as an attempt.
     pub enum ImageFailure {
         /// No answer, or one without success.
         Http,

@@ -42,7 +42,7 @@ pub struct Kind {
     pub key: Key,
     /// The role of the tasks that a completed one makes, where it is one.
     pub follow_up: Option<Role>,
-    /// Text for people about where its tasks come from, such as "after a fetch"; None where a schedule makes them.
+    /// Text for people about where its tasks come from, such as "after a fetch"; None if a schedule makes them.
     pub origin: Option<&'static str>,
     pub schedules: &'static [Schedule],
     /// The name for people.

@@ -23,9 +23,9 @@ pub struct LegacyMove {
     pub crawl_tasks_created: i32,
     /// Stores with an open task of that kind.
     pub crawl_tasks_skipped: i32,
-    /// The new task; none where one was open already.
+    /// The new task; none if one was open already.
     pub discovery_task: Option<TaskId>,
-    /// The new task; none where one was open already.
+    /// The new task; none if one was open already.
     pub analytics_task: Option<TaskId>,
     pub job_runs_closed: i32,
 }

@@ -41,7 +41,7 @@ pub enum AccountFault {
     LogIn,
     #[error("is on a private network; media.allow_private permits it")]
     Private,
-    #[error("must have {USERNAME} where the name of the account belongs, behind the host")]
+    #[error("must have {USERNAME} in place of the account's name, after the host")]
     NoUsername,
 }
 

@@ -31,7 +31,7 @@ pub enum NormaliseError {
     NotAMenu { page: usize, why: String },
     #[error("page {page} is cut off")]
     Truncated { page: usize },
-    #[error("page {page} carries errors beside its data")]
+    #[error("page {page} contains errors besides its data")]
     HasErrors { page: usize },
     #[error("the menu has more than {MAX_OPTIONS} options")]
     TooLarge,

@@ -48,7 +48,7 @@ pub struct MenuDiff {
     pub absent: Vec<KnownProduct>,
 }
 
-/// The products with the last known status where the menu gives none; None where that changes nothing.
+/// The products with the last known status where the menu gives none; None if that changes nothing.
 pub fn with_known_statuses(products: &[Product], known: &[KnownProduct]) -> Option<Vec<Product>> {
     if products.iter().all(|product| product.upstream_status.is_some()) {
         return None;

@@ -160,7 +160,7 @@ pub enum BadTarget {
     LogIn,
     #[error("names no topic: it is the path of the address, as in https://ntfy.sh/mytopic")]
     NoTopic,
-    #[error("has the parameter '{0}': those of a mail server are from and to")]
+    #[error("has the parameter '{0}': a mail server takes from and to")]
     Parameter(String),
     #[error(
         "must have one `from` and 1 to {MAX_RECIPIENTS} `to`, as in smtps://mail.example.org/?from=a@example.org&to=b@example.org"

@@ -50,7 +50,7 @@ pub enum BadTarget {
     Unknown { given: String, words: String },
     #[error("must be the number of a store, not '{0}'")]
     NoStore(String),
-    #[error("must be 1 to {MAX_NAME_CHARS} characters, none of them a control character")]
+    #[error("must be 1 to {MAX_NAME_CHARS} characters without control characters")]
     BadName,
 }
 

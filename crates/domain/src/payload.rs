@@ -66,7 +66,7 @@ pub struct FetchStart {
 
 impl FetchStart {
     /// Whether a menu of this many products is too small to be believed at once: less than half of the
-    /// products before, or none where some are expected.
+    /// products before, or none if some are expected.
     pub fn is_too_small(&self, products: usize) -> bool {
         match products {
             0 => !self.expects_empty,

@@ -89,10 +89,10 @@ pub struct ComparedPayload {
 pub struct DiffCounts {
     pub added: usize,
     pub removed: usize,
-    /// Their own price, or that of an option which both menus have.
+    /// Products whose own price changed, or that of an option on both menus.
     pub price_changes: usize,
     pub stock_changes: usize,
-    /// They have gained or lost an option.
+    /// Products that gained or lost an option.
     pub option_changes: usize,
     /// Number of products on both menus without any of these changes.
     pub same: usize,
@@ -109,7 +109,7 @@ pub struct DiffDetails {
     pub price_changes: Vec<ProductChange<Prices>>,
     pub stock_changes: Vec<ProductChange<StockLevel>>,
     pub option_changes: Vec<OptionsChange>,
-    /// A list has reached [`MAX_DETAILS`]: the counts know more.
+    /// A list has reached [`MAX_DETAILS`]: it is incomplete, the counts are complete.
     pub truncated: bool,
 }
 

@@ -13,7 +13,7 @@ pub struct Place {
     /// The country's part: of the United States, the state.
     pub region: Option<String>,
     pub city: Option<String>,
-    /// `America/Phoenix` or `-07:00`, as the database has it.
+    /// `America/Phoenix` or `-07:00`, as the geo database gives it.
     pub timezone: Option<String>,
 }
 

@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 
 use super::worker::{WorkerDocument, WorkerStatus};
 
-/// A pod as people see it.
+/// A pod as shown to users.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub enum PodStatus {
     Normal,

@@ -36,7 +36,7 @@ pub struct Product {
     pub quantity_censored: bool,
     pub is_in_stock: bool,
     pub stock_status: StockStatus,
-    /// Status at the platform; none where the platform does not say: the last known one holds.
+    /// Status at the platform; none if the platform does not say: the last known one holds.
     pub upstream_status: Option<UpstreamStatus>,
     /// The platform gives a value without a unit, or with one that is unknown: the last known unit holds.
     pub has_unknown_unit: bool,

@@ -140,7 +140,7 @@ pub enum ProxyOutcome {
 }
 
 impl ProxyOutcome {
-    /// How the request ended; None where that says nothing about the proxy.
+    /// How the request ended; None if that says nothing about the proxy.
     pub fn end(&self) -> Option<RequestEnd> {
         match self {
             ProxyOutcome::Success { .. } | ProxyOutcome::Answered { .. } => Some(RequestEnd::Answered),
@@ -150,7 +150,7 @@ impl ProxyOutcome {
         }
     }
 
-    /// The host that was asked; None where that says nothing about the proxy.
+    /// The host that was asked; None if that says nothing about the proxy.
     pub fn host(&self) -> Option<&str> {
         match self {
             ProxyOutcome::Success { host, .. }

@@ -25,7 +25,7 @@ vocabulary! {
 pub struct Recipient {
     #[schema(value_type = RecipientState)]
     pub state: Word<RecipientState>,
-    /// Code of the reply that decided, of SMTP.
+    /// SMTP code of the reply that decided.
     pub status: u16,
     /// Text of that reply.
     pub text: String,

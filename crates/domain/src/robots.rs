@@ -65,7 +65,7 @@ impl RobotsAnswer {
 pub struct RobotsRecord {
     /// Whether the host ever answered.
     pub is_known: bool,
-    /// The file of its last answer; none where it had none.
+    /// The file of its last answer; none if it had none.
     pub text: Option<String>,
     /// Time since its last answer, and its failure.
     pub unreachable: Option<(Duration, String)>,

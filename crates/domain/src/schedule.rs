@@ -11,8 +11,8 @@ use thiserror::Error;
 
 pub use self::cron_line::CronLine;
 
-/// Hours.
-pub const INTERVALS: RangeInclusive<f64> = 0.001..=8784.0;
+/// Hours, up to ten years.
+pub const INTERVALS: RangeInclusive<f64> = 0.001..=87_600.0;
 
 /// How often a schedule runs: its `interval_hours`, or its `cron` and `time_zone`.
 #[derive(Clone, Debug, PartialEq)]

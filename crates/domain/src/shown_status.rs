@@ -1,4 +1,4 @@
-//! `ShownStatus`: a task's status as people see it: the one in the table, or `stale`, which the table never
+//! `ShownStatus`: a task's status as shown to users: the one in the table, or `stale`, which the table never
 //! holds.
 
 use super::task::Status;

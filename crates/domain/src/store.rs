@@ -20,7 +20,7 @@ vocabulary! {
 pub const EMPTY_MENUS: i64 = 3;
 
 vocabulary! {
-    /// The state of a store's crawls: the first that fits.
+    /// The state of a store's crawls: the first that applies.
     pub enum StoreStatus {
         /// Its id at the platform is not known yet, so its menu cannot be asked for.
         NeedsMenuId,

@@ -18,7 +18,7 @@ vocabulary! {
 }
 
 vocabulary! {
-    /// Command of a person to a worker, as a row of `worker_commands`.
+    /// Command from a person to a worker, as a row of `worker_commands`.
     pub enum WorkerCommand {
         Decommission,
         Pause,

@@ -10,4 +10,5 @@ pub mod process;
 pub mod process_limits;
 pub mod secrets;
 pub mod spelling;
+pub mod text;
 pub mod webhook_signature;

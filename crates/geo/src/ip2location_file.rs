@@ -28,8 +28,8 @@ pub struct Ip2LocationFile {
 impl Ip2LocationFile {
     pub fn read(bytes: &[u8]) -> Result<Self, String> {
         let has_v6 = check(bytes)?;
-        let mut copy = NamedTempFile::new().map_err(|error| format!("no copy of it can be made: {error}"))?;
-        copy.write_all(bytes).map_err(|error| format!("no copy of it can be made: {error}"))?;
+        let mut copy = NamedTempFile::new().map_err(|error| format!("it cannot be copied: {error}"))?;
+        copy.write_all(bytes).map_err(|error| format!("it cannot be copied: {error}"))?;
         match DB::from_file(copy.path()) {
             Ok(DB::LocationDb(db)) => Ok(Ip2LocationFile { db, has_v6 }),
             Ok(DB::ProxyDb(_)) => Err("it lists proxies, not places".to_owned()),
@@ -80,7 +80,7 @@ struct Table {
 
 /// Checks the crate's assumptions. Returns whether the file knows addresses of IPv6.
 fn check(bytes: &[u8]) -> Result<bool, String> {
-    let header = |at| number(bytes, at).ok_or_else(|| "it is no IP2Location BIN and no MMDB file".to_owned());
+    let header = |at| number(bytes, at).ok_or_else(|| "it is neither an IP2Location BIN nor an MMDB file".to_owned());
     let [kind, columns, ..] = *bytes else { return Err("it is empty".to_owned()) };
     let column_bytes = u64::from(columns) * 4;
     let table = |rows, first_row, index, address_bytes| {
@@ -90,12 +90,12 @@ fn check(bytes: &[u8]) -> Result<bool, String> {
     };
     let (v4, v6) = (table(6, 10, 22, 4)?, table(14, 18, 26, 16)?);
     if !TYPES.contains(&kind) || columns < 2 || v4.rows == 0 {
-        return Err("it is no IP2Location BIN and no MMDB file".to_owned());
+        return Err("it is neither an IP2Location BIN nor an MMDB file".to_owned());
     }
     let has_v6 = v6.rows > 0;
     match v4.is_sound(bytes) && (!has_v6 || v6.is_sound(bytes)) {
         true => Ok(has_v6),
-        false => Err("it is damaged, or was cut".to_owned()),
+        false => Err("it is damaged or truncated".to_owned()),
     }
 }
 

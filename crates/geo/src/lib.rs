@@ -66,7 +66,7 @@ enum GeoFile {
 impl Geo {
     /// None: lookups are off. Nothing is read yet.
     pub fn new(path: Option<&Path>) -> Self {
-        let unread = Err(GeoError::Unreadable("it was not read yet".to_owned()));
+        let unread = Err(GeoError::Unreadable("it has not been read yet".to_owned()));
         let watched =
             |path: &Path| WatchedFile { path: path.to_owned(), seen: Default::default(), current: RwLock::new(unread) };
         Geo(path.map(watched).map(Arc::new))

@@ -15,7 +15,7 @@ pub(crate) fn parse<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> 
     let mut seen = Vec::new();
     for (name, value) in pairs {
         if seen.contains(&name) {
-            return Err(bad(name, "may be given once only"));
+            return Err(bad(name, "may be given only once"));
         }
         seen.push(name);
         parsed.set(name, value)?;
@@ -37,7 +37,7 @@ impl ParsedTransform {
             "bg" => transform.background = Some(colour(name, value)?),
             "format" if value == "auto" => self.is_auto = true,
             "format" => transform.format = format(name, value)?,
-            _ => return Err(bad(name, &format!("is unknown; known are {}", NAMES.join(", ")))),
+            _ => return Err(bad(name, &format!("is unknown; the parameters are {}", NAMES.join(", ")))),
         }
         Ok(())
     }
@@ -142,8 +142,8 @@ mod tests {
     #[case::a_short_colour("bg=fff", "bg must be RRGGBB or RRGGBBAA in hexadecimal digits, not 'fff'")]
     #[case::a_signed_colour("bg=+fffff", "bg must be RRGGBB or RRGGBBAA in hexadecimal digits, not '+fffff'")]
     #[case::a_colour_name("bg=orange", "bg must be RRGGBB or RRGGBBAA in hexadecimal digits, not 'orange'")]
-    #[case::repeated("w=5&w=5", "w may be given once only")]
-    #[case::unknown("width=5", "width is unknown; known are bg, blur, enlarge, fit, format, gray, h, q, w")]
+    #[case::repeated("w=5&w=5", "w may be given only once")]
+    #[case::unknown("width=5", "width is unknown; the parameters are bg, blur, enlarge, fit, format, gray, h, q, w")]
     fn a_bad_parameter_is_named_with_its_range(#[case] query: &str, #[case] message: &str) {
         assert_eq!(request(query).unwrap_err().to_string(), message);
     }

@@ -23,8 +23,8 @@ use url::Url;
 
 pub use self::readable::{Odd, Readable};
 use crate::json_text::repaired;
-use crate::text::bounded;
 use domain::disposition::{Disposition, HasDisposition};
+use foundation::text::bounded;
 
 /// Maximum bytes of a post's text; the rest is cut off.
 pub const MAX_TEXT: usize = 256 * 1024;
@@ -39,7 +39,7 @@ const MAX_ID: usize = 200;
 pub enum ReadError {
     #[error("the answer is not {expected}: {fault}")]
     NotReadable { expected: &'static str, fault: String },
-    #[error("the answer has a new shape: {field} {fault}")]
+    #[error("the answer has an unexpected format: {field} {fault}")]
     Strange { field: String, fault: String },
     /// Every page of a thread has posts, so the selectors fit no longer, or this is a page for guests.
     #[error("the page has no posts: the selectors do not fit it, or it needs a log-in")]

@@ -29,7 +29,7 @@ pub enum CookieError {
         "line {line} of the cookies has {fields} fields; a file in Netscape's format has 7, with tabs between them"
     )]
     Fields { line: usize, fields: usize },
-    #[error("line {line} of the cookies has no domain, or a character that does not print")]
+    #[error("line {line} of the cookies has no domain, or an unprintable character")]
     Unclear { line: usize },
     #[error("the cookies have more than {MAX_COOKIES} lines")]
     TooMany,

@@ -25,8 +25,8 @@ use url::Url;
 use self::outcome::{ContentRange, content_range, refusal};
 use self::part::{Part, Remote};
 use crate::content::Content;
-use crate::http::{Answer, Get, Http, MAX_STALL, Secrets, codings_of, shown};
-use crate::retry_after::retry_after;
+use public_http::retry_after::retry_after;
+use public_http::{Answer, Get, Http, MAX_STALL, Secrets, codings_of, shown};
 
 pub use self::outcome::DownloadError;
 
@@ -75,7 +75,7 @@ pub async fn download(
         Step::Again => match run.step(Part::empty(&ask.part).await?, &mut progress).await? {
             Step::Whole(whole) => Ok(whole),
             Step::Again => {
-                Err(DownloadError::Strange("it answers for a part although the whole file was asked for".to_owned()))
+                Err(DownloadError::Strange("it sends a part although the whole file was requested".to_owned()))
             }
         },
     }
@@ -244,7 +244,7 @@ fn meaning(part: &Part, answer: &Answer) -> Result<Meaning, DownloadError> {
             Err(DownloadError::Strange("it compressed the file although it was asked not to".to_owned()))
         }
         StatusCode::OK if !has_end(headers) => Err(DownloadError::Strange(
-            "it does not say where the file ends, so that half of one would look whole".to_owned(),
+            "it does not say where the file ends, so a truncated one would look complete".to_owned(),
         )),
         StatusCode::OK => Ok(Meaning::Beginning),
         StatusCode::PARTIAL_CONTENT => Ok(match part.continued_to(headers, content_range(headers)) {

@@ -7,8 +7,8 @@ use serde_json::{Map, Value};
 use thiserror::Error;
 
 use crate::json_text::repaired;
-use crate::text::clean;
 use crate::tool::MAX_LINE_BYTES;
+use foundation::text::clean;
 
 /// Maximum size of an item's metadata as JSON.
 pub const MAX_METADATA_BYTES: usize = 64 << 10;

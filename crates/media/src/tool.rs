@@ -136,7 +136,7 @@ impl fmt::Display for How {
         match self {
             How::Exit(code) => write!(f, "exit code {code}"),
             How::Signal(signal) => write!(f, "signal {signal}"),
-            How::TimedOut => f.write_str("its time was over"),
+            How::TimedOut => f.write_str("its time limit was reached"),
             How::Hung => f.write_str("it printed and wrote nothing for too long"),
             How::Cancelled => f.write_str("it was cancelled"),
             How::LineTooLong => f.write_str("a line of its output was too long"),

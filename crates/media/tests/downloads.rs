@@ -10,7 +10,7 @@ use std::time::Duration;
 use foundation::digest::sha256_hex;
 use hyper::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use media::download::{Download, DownloadError, WholeFile, download, forget};
-use media::http::{Http, HttpError, Secrets};
+use public_http::{Http, HttpError, Secrets};
 use rand::rngs::StdRng;
 use rand::{Rng, RngCore, SeedableRng};
 use rstest::rstest;

@@ -69,7 +69,7 @@ pub enum PrivateServerError {
     )]
     NoServer { min: u32, found: String },
     #[error(
-        "the cluster in {data} was made by PostgreSQL {made_by}, which is not installed{found}. Install PostgreSQL \
+        "the cluster in {data} was created by PostgreSQL {made_by}, which is not installed{found}. Install PostgreSQL \
          {made_by}, upgrade the cluster with pg_upgrade, or choose another directory to start afresh"
     )]
     VersionMismatch { data: PathBuf, made_by: String, found: String },
@@ -79,7 +79,7 @@ pub enum PrivateServerError {
     )]
     Unreachable { closed: PathBuf, account: String },
     #[error(
-        "running as root, and there is no account to run the server under: make one (useradd --system drover), or run drover \
+        "running as root, and there is no account to run the server under: create one (useradd --system drover), or run drover \
          under an account of your own"
     )]
     NoAccount,

@@ -120,10 +120,10 @@ fn lost_or_rolled_back(error: DbError) -> CommitError {
 fn check_children(children: &[NewTask]) -> Result<(), String> {
     let bytes: usize = children.iter().map(|child| child.payload.to_string().len()).sum();
     if children.is_empty() {
-        return Err("the handler waits for children and makes none".to_owned());
+        return Err("the handler waits for children but creates none".to_owned());
     }
     if children.len() > MAX_CHILDREN {
-        return Err(format!("the handler makes {} children (maximum {MAX_CHILDREN})", children.len()));
+        return Err(format!("the handler creates {} children (maximum {MAX_CHILDREN})", children.len()));
     }
     if bytes > MAX_ARGS_BYTES {
         return Err(format!("the arguments of the children have {bytes} bytes (maximum {MAX_ARGS_BYTES})"));

@@ -181,7 +181,7 @@ fn every_fault_is_told_at_once_with_its_place_and_key() {
 )]
 #[case::replicas(&[("DROVER__KUBERNETES__MIN_REPLICAS", "51")], "must not be greater than kubernetes.max_replicas")]
 #[case::long_call(&[("DROVER__KUBERNETES__TIMEOUT", "9s")], "at most 8s")]
-#[case::name_in_kubernetes(&[("DROVER__KUBERNETES__NAMESPACE", "a/b")], "1 to 63 small letters")]
+#[case::name_in_kubernetes(&[("DROVER__KUBERNETES__NAMESPACE", "a/b")], "1 to 63 lower-case letters")]
 #[case::section(&[("DROVER__QUEUE", "x")], "is a section")]
 fn a_contradiction_is_refused(#[case] set: &[(&str, &str)], #[case] expected: &str) {
     let faults = errors(set);

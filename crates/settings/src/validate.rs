@@ -204,7 +204,11 @@ impl Config {
         let sealed = url::Url::parse(&plus.base_url).is_ok_and(|url| keeps_a_key_secret(&url));
         rules.require(sealed, "platform.dutchie_plus.base_url", "must be an https address: proxies would read the key");
         let fits_a_header = plus.key.reveal().bytes().all(|byte| byte.is_ascii_graphic());
-        rules.require(fits_a_header, "platform.dutchie_plus.key", "has a blank or a character that no header takes");
+        rules.require(
+            fits_a_header,
+            "platform.dutchie_plus.key",
+            "contains a blank or a character that a header cannot have",
+        );
     }
 
     fn media_rules(&self, rules: &mut Rules) {
@@ -244,7 +248,7 @@ impl Config {
         }
         rules.address("api.listen", &self.api.listen);
         let base_path =
-            "must begin with a slash, end without one, and hold letters, digits and - _ . alone between slashes";
+            "must begin with a slash, end without one, and hold only letters, digits and - _ . between slashes";
         rules.require(is_base_path(&self.api.base_path), "api.base_path", base_path);
         rules.min_duration("media.forum_interval", self.media.forum_interval, MIN_TICK);
         for host in &self.media.page_hosts {
@@ -281,7 +285,7 @@ impl Config {
         for (key, name) in
             [("kubernetes.namespace", &kubernetes.namespace), ("kubernetes.statefulset", &kubernetes.statefulset)]
         {
-            let problem = "must have 1 to 63 small letters, digits and -, and neither begin nor end with -";
+            let problem = "must have 1 to 63 lower-case letters, digits and -, and neither begin nor end with -";
             rules.require(is_label(name), key, problem);
         }
         let ordered = kubernetes.min_replicas <= kubernetes.max_replicas;

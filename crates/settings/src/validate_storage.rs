@@ -83,7 +83,7 @@ impl Rules<'_> {
     fn credential(&mut self, key: &str, (value, file): (&Secret, Option<&Path>), problem: &str) {
         self.require(!value.is_empty() || file.is_some(), key, problem);
         let is_printable = value.reveal().bytes().all(|byte| byte.is_ascii_graphic());
-        self.require(is_printable, key, "has a blank or a character that no header takes");
+        self.require(is_printable, key, "contains a blank or a character that a header cannot have");
     }
 }
 

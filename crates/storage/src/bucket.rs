@@ -118,7 +118,7 @@ impl Bucket {
     fn without_owner(&self) -> StorageError {
         let file = layout::OWNER;
         self.calls.unavailable(&format!(
-            "it has no {file}, so it is another bucket or prefix (where its objects are gone for good, make that object, empty)"
+            "it has no {file}, so it is another bucket or prefix (if its objects are gone for good, create that object, empty)"
         ))
     }
 
@@ -135,7 +135,7 @@ impl Bucket {
 
     fn without_conditions(&self) -> StorageError {
         self.calls.unavailable(
-            "its service replaces an object though If-None-Match forbids it: use a service that has conditional writes",
+            "its service replaces an object although If-None-Match forbids it: use a service that supports conditional writes",
         )
     }
 

@@ -127,7 +127,7 @@ impl Parts {
         }
         match hash.finish() == expected && length == self.length {
             true => Ok(()),
-            false => Err(self.damaged(&"its bytes differ from the ones that were written (SHA-256)")),
+            false => Err(self.damaged(&"its bytes differ from those that were written (SHA-256)")),
         }
     }
 

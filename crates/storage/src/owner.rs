@@ -162,7 +162,7 @@ pub(super) fn clear(root: &Path) -> Result<(), StorageError> {
 pub fn missing(root: &Path) -> StorageError {
     let file = layout::OWNER;
     let reason = format!(
-        "it has no {file}, so its share is away, or it is another directory (where its files are gone for good, make that file, empty)"
+        "it has no {file}, so its share is not mounted, or it is another directory (if its files are gone for good, create that file, empty)"
     );
     StorageError::unavailable(root, reason)
 }

@@ -201,7 +201,7 @@ fn is_file(path: &Path) -> bool {
 
 fn decode(bytes: &[u8], path: String, expected: &str) -> Result<StoredMenu, StorageError> {
     if sha256_hex(bytes) != expected {
-        let reason = "its bytes differ from the ones that were written (SHA-256)".to_owned();
+        let reason = "its bytes differ from those that were written (SHA-256)".to_owned();
         return Err(StorageError::Corrupt { path, reason });
     }
     document::decode(bytes).map_err(|damage| StorageError::Corrupt { path, reason: damage.to_string() })

@@ -135,7 +135,7 @@ mod tests {
         let background = background(2);
         background.start("counter", Counter { runs: 0, panics: 3 }).await.unwrap();
         let cause = background.lifecycle.cause().unwrap();
-        assert!(cause.starts_with("counter failed too often, at last: panic: planted"), "{cause}");
+        assert!(cause.starts_with("counter failed too often; the last failure: panic: planted"), "{cause}");
         assert_eq!(background.lifecycle.phase(), Phase::Draining);
     }
 }

@@ -78,7 +78,7 @@ impl Lifecycle {
 
     /// [`Lifecycle::fail`] for something that restarts do not repair.
     pub fn fail_too_often(&self, name: &str, last: &dyn fmt::Display) {
-        self.fail(format!("{name} failed too often, at last: {last}"));
+        self.fail(format!("{name} failed too often; the last failure: {last}"));
     }
 
     pub fn cause(&self) -> Option<String> {

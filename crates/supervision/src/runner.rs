@@ -44,9 +44,9 @@ impl Exit {
 impl fmt::Display for Exit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Exit::Normal => f.write_str("it stopped by itself"),
+            Exit::Normal => f.write_str("it stopped unexpectedly"),
             Exit::Panic(text) => write!(f, "panic: {text}"),
-            Exit::NeverBegan(text) => write!(f, "it could not be made: panic: {text}"),
+            Exit::NeverBegan(text) => write!(f, "it could not be created: panic: {text}"),
             Exit::ThreadEnded => f.write_str("its thread ended"),
         }
     }

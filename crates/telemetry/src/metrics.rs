@@ -40,14 +40,14 @@ metrics! {
     // queue
     TASKS_ENQUEUED: IntCounterVec = counters("drover_tasks_enqueued_total", "Tasks added to the queue", &["role"]);
     TASKS_CLAIMED: IntCounterVec = counters("drover_tasks_claimed_total", "Tasks claimed", &["role"]);
-    TASKS_FINISHED: IntCounterVec = counters("drover_tasks_finished_total", "Runs that ended, by how", &["role", "outcome"]);
+    TASKS_FINISHED: IntCounterVec = counters("drover_tasks_finished_total", "Runs that ended, by outcome", &["role", "outcome"]);
     TASK_SECONDS: HistogramVec = histograms("drover_task_seconds", "Length of a run", &["role"], &SECONDS_OF_TASKS);
-    TASK_WAIT_SECONDS: HistogramVec = histograms("drover_task_wait_seconds", "From due to claimed", &["role"], &SECONDS_OF_WAITS);
-    TASKS_RECOVERED: IntCounterVec = counters("drover_tasks_recovered_total", "Tasks whose lease had run out, by what became of them", &["result"]);
+    TASK_WAIT_SECONDS: HistogramVec = histograms("drover_task_wait_seconds", "Time from due to claimed", &["role"], &SECONDS_OF_WAITS);
+    TASKS_RECOVERED: IntCounterVec = counters("drover_tasks_recovered_total", "Tasks whose lease had run out, by result", &["result"]);
     TASKS_FENCED: IntCounter = counter("drover_tasks_fenced_total", "Results refused because the run had lost its lease");
     OPERATIONS: IntCounterVec = counters("drover_operations_total", "Bulk operations on tasks that this process ended", &["result"]);
-    BEAT_LATE_SECONDS: Histogram = histogram("drover_beat_late_seconds", "From when a task actor's beat was due until its worker handed it on", &SECONDS_OF_DELAYS);
-    HEARTBEAT_LATE_SECONDS: Histogram = histogram("drover_heartbeat_late_seconds", "From when leases were due to be renewed until they were", &SECONDS_OF_DELAYS);
+    BEAT_LATE_SECONDS: Histogram = histogram("drover_beat_late_seconds", "Time from when a task actor's beat was due until its worker passed it on", &SECONDS_OF_DELAYS);
+    HEARTBEAT_LATE_SECONDS: Histogram = histogram("drover_heartbeat_late_seconds", "Time from when leases were due to be renewed until they were renewed", &SECONDS_OF_DELAYS);
     TASKS_LOST: IntCounter = counter("drover_tasks_lost_total", "Bodies stopped because their lease was lost");
 
     // workers
@@ -66,45 +66,45 @@ metrics! {
     QUALITY_FINDINGS: IntGaugeVec = int_gauges("drover_quality_findings", "Stores with faulty data", &["kind"]);
     PROXIES: IntGaugeVec = int_gauges("drover_proxies", "Proxies as this process sees them", &["state"]);
     PROXY_BENCHES: IntCounter = counter("drover_proxy_benches_total", "Times that a proxy was benched");
-    REQUESTS: IntCounterVec = counters("drover_requests_total", "Requests to platforms, by how they went", &["outcome"]);
+    REQUESTS: IntCounterVec = counters("drover_requests_total", "Requests to platforms, by outcome", &["outcome"]);
     FETCH_SECONDS: Histogram = histogram("drover_fetch_seconds", "Length of a request to a platform", &SECONDS_OF_REQUESTS);
     FETCH_BYTES: IntCounter = counter("drover_fetch_bytes_total", "Bytes of bodies as received");
-    FETCHES_NOT_COUNTED: IntCounter = counter("drover_fetches_not_counted_total", "Requests that are in no rollup, because none could be written for long");
+    FETCHES_NOT_COUNTED: IntCounter = counter("drover_fetches_not_counted_total", "Requests missing from the rollups, because these could not be written for a long time");
     BREAKER_OPENS: IntCounter = counter("drover_host_breaker_opens_total", "Times that this process opened a host's breaker");
     HOSTS_REFUSING: IntGauge = int_gauge("drover_hosts_refusing", "Hosts with an open breaker, as this process sees them");
-    ROBOTS_FORBIDDEN: IntCounterVec = counters("drover_robots_forbidden_total", "Requests that a robots.txt forbids, by what is done about it", &["policy"]);
+    ROBOTS_FORBIDDEN: IntCounterVec = counters("drover_robots_forbidden_total", "Requests that a robots.txt forbids, by policy", &["policy"]);
     ROTATIONS: IntCounterVec = counters("drover_rotations_total", "Changes of proxy and identity", &["reason"]);
 
     // data
     PAYLOADS: IntCounter = counter("drover_payloads_total", "Payload files written");
     PAYLOAD_BYTES: IntCounter = counter("drover_payload_bytes_total", "Bytes of payload files written");
     PRODUCTS: IntCounterVec = counters("drover_products_total", "Products refreshed", &["change"]);
-    RETENTION_REMOVED: IntCounterVec = counters("drover_retention_removed_total", "What retention removed", &["kind"]);
+    RETENTION_REMOVED: IntCounterVec = counters("drover_retention_removed_total", "Rows, files and partitions that retention removed", &["kind"]);
     FILES_LEFT: IntCounter = counter("drover_storage_files_left_total", "Times that a file or object could not be moved or removed, and was left out");
     COVERAGE: Histogram = histogram("drover_crawl_coverage_ratio", "Share of the announced products that a crawl holds", &SHARES);
 
     // images
-    IMAGES: IntCounterVec = counters("drover_images_total", "Images that were to be downloaded, by what became of them", &["result"]);
+    IMAGES: IntCounterVec = counters("drover_images_total", "Image downloads, by result", &["result"]);
     IMAGE_BYTES: IntCounter = counter("drover_image_bytes_total", "Bytes of stored images as downloaded");
 
-    NOTIFICATION_TRIES: IntCounterVec = counters("drover_notification_tries_total", "Tries to send a notification, by how they ended", &["result"]);
+    NOTIFICATION_TRIES: IntCounterVec = counters("drover_notification_tries_total", "Tries to send a notification, by result", &["result"]);
     IMAGES_SERVED: IntCounterVec = counters("drover_images_served_total", "Images that clients asked for, by where they came from", &["source"]);
     IMAGES_NOT_CACHED: IntCounter = counter("drover_images_not_cached_total", "Resized images that could not be written to the cache");
 
     // system
     SCHEDULE_RUNS: IntCounterVec = counters("drover_schedule_runs_total", "Generations of schedules", &["result"]);
-    CHORE_TURNS: IntCounterVec = counters("drover_chore_turns_total", "Turns of periodic chores, by how they ended", &["chore", "result"]);
+    CHORE_TURNS: IntCounterVec = counters("drover_chore_turns_total", "Turns of periodic chores, by result", &["chore", "result"]);
     CHORE_CHANGES: IntCounterVec = counters("drover_chore_changes_total", "Rows, files and partitions that chores changed", &["chore"]);
     CHORE_SECONDS: HistogramVec = histograms("drover_chore_seconds", "Length of a chore's turn", &["chore"], &SECONDS_OF_CHORES);
-    DB_POOL_WAIT_SECONDS: HistogramVec = histograms("drover_db_pool_wait_seconds", "From asking a pool for a connection until it came, or the time to wait was over", &["pool"], &SECONDS_OF_BORROWS);
+    DB_POOL_WAIT_SECONDS: HistogramVec = histograms("drover_db_pool_wait_seconds", "Wait for a connection from a pool, until it came or the wait timed out", &["pool"], &SECONDS_OF_BORROWS);
     GEO_READS: IntCounterVec = counters("drover_geo_reads_total", "Times that the geo database was read, or could not be", &["result"]);
-    HTTP_CONNECTIONS_REFUSED: IntCounter = counter("drover_http_connections_refused_total", "Connections refused because their address had its maximum");
+    HTTP_CONNECTIONS_REFUSED: IntCounter = counter("drover_http_connections_refused_total", "Connections refused because their address had reached its maximum");
     HTTP_REQUESTS: IntCounterVec = counters("drover_http_requests_total", "Requests that this process answered", &["route", "status"]);
-    HTTP_SECONDS: Histogram = histogram("drover_http_request_seconds", "From a request to the head of its answer", &SECONDS_OF_ANSWERS);
+    HTTP_SECONDS: Histogram = histogram("drover_http_request_seconds", "Time from a request to the head of its answer", &SECONDS_OF_ANSWERS);
     // a histogram for each route would be half of all series
     HTTP_ROUTE_SECONDS: CounterVec = float_counters("drover_http_route_seconds_total", "Seconds from requests to the heads of their answers", &["route"]);
     LOG_LINES_LOST: IntCounter = counter("drover_log_lines_lost_total", "Log lines dropped because the reader of stderr was too slow");
-    SCHEDULE_TASKS: IntCounter = counter("drover_schedule_tasks_total", "Tasks that schedules made");
+    SCHEDULE_TASKS: IntCounter = counter("drover_schedule_tasks_total", "Tasks that schedules created");
     BUILD_INFO: GaugeVec = gauges("drover_build_info", "1, with the version as label", &["version"]);
 }
 

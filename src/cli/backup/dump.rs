@@ -60,7 +60,7 @@ impl Dump {
         match bytes == self.bytes && sha256 == self.sha256 {
             true => Ok(()),
             false => Err(CliError::conflict(format!(
-                "{shown} is damaged: {bytes} bytes with the checksum {sha256}; written were {} with {}",
+                "{shown} is damaged: {bytes} bytes with the checksum {sha256}, expected {} with {}",
                 self.bytes, self.sha256
             ))
             .into()),

@@ -116,7 +116,7 @@ impl Manifest {
         let version: Version = serde_json::from_slice(&text).map_err(damaged)?;
         if version.format != FORMAT || !migrate::knows(&version.schema) {
             return Err(CliError::conflict(format!(
-                "the backup was made by drover {}, which is newer than this one ({}): restore it with that version",
+                "the backup was created by drover {}, which is newer than this one ({}): restore it with that version",
                 version.drover,
                 env!("CARGO_PKG_VERSION")
             ))

@@ -167,8 +167,8 @@ impl fmt::Display for ImageReport {
         }
         write!(f, "; {} not stored, because the simulator serves no usable image for them: nothing to do", self.bad)?;
         match (self.equal, self.seconds) {
-            (true, Some(_)) => write!(f, "; each file is the simulator's"),
-            (true, None) => write!(f, "; {} compared, each is the simulator's", counted(self.compared, "file")),
+            (true, Some(_)) => write!(f, "; each file matches the simulator's"),
+            (true, None) => write!(f, "; {} compared, each matches the simulator's", counted(self.compared, "file")),
             (false, _) => write!(f, "; differences {}", self.differences),
         }
     }

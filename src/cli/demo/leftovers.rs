@@ -20,7 +20,7 @@ pub async fn clear(db: &Db, number: u32, apart: &[StoreId]) -> Result<(), DbErro
     let removed = remove(&client, begun, apart).await?;
     if removed > 0 {
         tracing::info!(
-            "tasks removed that other commands made in this directory, because the demo crawls each menu once: {removed}"
+            "removed tasks that other commands created in this directory, because the demo crawls each menu once: {removed}"
         );
     }
     let Some(begun) = begun else { return Ok(()) };

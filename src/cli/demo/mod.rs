@@ -61,7 +61,7 @@ pub struct Args {
     /// Seconds from the start of one crawl to the next; a crawl that takes longer is followed at once
     #[arg(long, value_name = "SECONDS", default_value_t = 20, allow_negative_numbers = true, value_parser = values::number(0..=86_400_u64))]
     every: u64,
-    /// Logs a line for each task on a terminal, too
+    /// Log a line for each task on a terminal, too
     #[arg(long, short)]
     pub verbose: bool,
 }

@@ -70,7 +70,7 @@ fn fields(row: &ProductRecord, expected: &ProductRecord) -> String {
         .collect();
     match texts.len().checked_sub(MAX_FIELDS) {
         None | Some(0) => texts.join(", "),
-        Some(more) => format!("{}, and {more} fields more", texts[..MAX_FIELDS].join(", ")),
+        Some(more) => format!("{}, and {more} more fields", texts[..MAX_FIELDS].join(", ")),
     }
 }
 

@@ -162,7 +162,7 @@ impl fmt::Display for Summary {
             self.proxies, self.blocks_survived, self.direct_requests
         )?;
         match self.oracle.equal {
-            true => writeln!(f, "Oracle      equal: every product is as the simulator expects it")?,
+            true => writeln!(f, "Oracle      equal: every product is as the simulator expects")?,
             false => writeln!(f, "Oracle      differences: {}", self.oracle.differences)?,
         }
         for example in &self.oracle.examples {

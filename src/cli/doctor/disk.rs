@@ -32,7 +32,7 @@ pub async fn place(config: &Config) -> Finding {
 /// One object is made and deleted: a right that is missing shows at once.
 async fn bucket(place: &Place) -> Finding {
     match place.probe().await {
-        Ok(()) => Finding::well("storage", format!("{place} answers, and may be written")),
+        Ok(()) => Finding::well("storage", format!("{place} answers and is writable")),
         Err(error) => Finding::fault("storage", error.to_string(), "then run `drover doctor` again"),
     }
 }

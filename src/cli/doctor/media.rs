@@ -12,10 +12,7 @@ use tokio::time::timeout;
 
 use super::disk::{free_where_writable, shown_free};
 use super::finding::Finding;
-use super::unread;
 use ::media::{gallery_dl, tool, yt_dlp};
-use db::{Db, credentials};
-use foundation::secrets::SecretKeys;
 use settings::Config;
 use storage::free_space;
 
@@ -24,8 +21,7 @@ const MAX_TIME: Duration = Duration::from_secs(10);
 const OLDEST_DENO: u32 = 2;
 const OLDEST_NODE: u32 = 20;
 const PYTHON: &str = "`apt install python3-venv` or `brew install python`";
-const FFMPEG: &str =
-    "`apt install ffmpeg` or `brew install ffmpeg`: without it videos come in one piece, which may be smaller";
+const FFMPEG: &str = "`apt install ffmpeg` or `brew install ffmpeg`: without it, only formats that hold picture and sound together can be downloaded, often at a lower resolution";
 const RUNTIME: &str = "`pip install deno` beside yt-dlp, or install Node.js 20 or later: YouTube needs one";
 
 /// A program that media jobs run.
@@ -99,29 +95,6 @@ fn limits() -> Finding {
     }
 }
 
-/// The credentials that no job can read.
-pub async fn secrets(db: &Db, keys: &SecretKeys) -> Finding {
-    let read = async { credentials::rekey(&db.client().await?, keys, true).await };
-    let rekeyed = match read.await {
-        Ok(rekeyed) => rekeyed,
-        Err(error) => return unread("credentials", &error),
-    };
-    let unreadable: Vec<String> = rekeyed.unreadable.iter().map(|(name, fault)| format!("{name}: {fault}")).collect();
-    match unreadable.is_empty() {
-        true if keys.current_id().is_none() => Finding::advice(
-            "credentials",
-            "there is no key, so none can be stored",
-            "`openssl rand -hex 32` prints one: give it as DROVER__SECRETS__KEY",
-        ),
-        true => Finding::well("credentials", format!("{} can be read", rekeyed.current + rekeyed.reencrypted)),
-        false => Finding::fault(
-            "credentials",
-            unreadable.join("; "),
-            "give the key that encrypted them as DROVER__SECRETS__KEY, or the secret again: `drover media set credentials ID --secret-file FILE`",
-        ),
-    }
-}
-
 /// The first of its programs that is there.
 fn place_of(asked: &Tool, search_path: &str) -> Option<(String, PathBuf)> {
     asked.programs.iter().find_map(|program| {
@@ -135,8 +108,7 @@ fn absent(missing: &[Tool], search_path: &str) -> Option<Finding> {
     let names: Vec<String> = missing.iter().map(Tool::names).collect();
     let remedies: Vec<&str> =
         missing.iter().map(|tool| tool.remedy.as_str()).collect::<BTreeSet<_>>().into_iter().collect();
-    let detail =
-        format!("not in media.tool_path ({search_path}), and needed by media jobs alone: {}", names.join(", "));
+    let detail = format!("not in media.tool_path ({search_path}), and needed only by media jobs: {}", names.join(", "));
     (!missing.is_empty())
         .then(|| Finding::advice("media tool", detail, format!("for media jobs, {}", remedies.join("; "))))
 }

@@ -27,7 +27,7 @@ fn finding(pauses: &[Pause]) -> Option<Finding> {
     }
     let mut texts: Vec<String> = named.iter().map(text).collect();
     if pauses.len() > named.len() {
-        texts.push(format!("{} more, as `drover pause` shows", pauses.len() - named.len()));
+        texts.push(format!("{} more; see `drover pause`", pauses.len() - named.len()));
     }
     let commands: Vec<String> =
         named.iter().map(|pause| format!("`drover resume {}`", pause::arguments(pause))).collect();

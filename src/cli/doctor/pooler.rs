@@ -19,11 +19,13 @@ pub async fn check(db: &Db, config: &settings::Database) -> Option<Finding> {
 
 fn finding(session: &SessionSettings, config: &settings::Database) -> Finding {
     let remedy = |wanted: &[(&'static str, String)]| {
-        format!("run `{}`, and RECONNECT in the pooler", server_info::alter_role(wanted))
+        format!("run `{}`, then RECONNECT in the pooler", server_info::alter_role(wanted))
     };
     match (session.necessary(config).as_slice(), session.advisable(config).as_slice()) {
-        ([], []) => Finding::well("pooler", "the account has the settings that drover needs behind it"),
-        ([], wanted) => Finding::advice("pooler", "the account's settings are not the best behind it", remedy(wanted)),
+        ([], []) => Finding::well("pooler", "the account has the settings that drover needs behind a pooler"),
+        ([], wanted) => {
+            Finding::advice("pooler", "the account's settings are not ideal behind a pooler", remedy(wanted))
+        }
         (wanted, _) => Finding::fault("pooler", "drover cannot work with the account's settings", remedy(wanted)),
     }
 }

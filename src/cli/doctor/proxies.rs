@@ -42,7 +42,7 @@ async fn proxy_table(db: &Db, budgets: Budgets) -> Finding {
     }
 }
 
-/// Some that bring no answer: addresses with their last errors.
+/// Some that get no answer: addresses with their last errors.
 async fn dead_proxies(client: &Client) -> Result<Vec<String>, DbError> {
     let of = async |health| {
         let filter = ProxyFilter { health: Some(health), ..ProxyFilter::default() };
@@ -73,15 +73,15 @@ fn rest(resting: &RestingProxies) -> Finding {
     }
 }
 
-/// `dead`: some proxies that bring no answer.
+/// `dead`: some proxies that get no answer.
 fn pool(counts: HealthCounts, dead: &[String]) -> Finding {
     if counts.switched_on() == 0 {
         return no_proxy(counts.off);
     }
-    let named = if dead.is_empty() { String::new() } else { format!("; no answer comes through {}", dead.join(", ")) };
+    let named = if dead.is_empty() { String::new() } else { format!("; no answers through {}", dead.join(", ")) };
     if counts.healthy + counts.untested == 0 {
-        let detail = format!("none is healthy or untested: {counts}{named}");
-        let remedy = "benched ones are tried again by themselves; `drover proxies check` tries all of them now, and `drover proxies import FILE` adds others";
+        let detail = format!("no proxy is healthy or untested: {counts}{named}");
+        let remedy = "benched proxies are tried again automatically; `drover proxies check` tries all of them now, and `drover proxies import FILE` adds others";
         return Finding::fault("proxies", detail, remedy);
     }
     match dead {
@@ -89,17 +89,17 @@ fn pool(counts: HealthCounts, dead: &[String]) -> Finding {
         _ => Finding::advice(
             "proxies",
             format!("{counts}{named}"),
-            "replace them, or switch them off by `drover proxies disable ID`",
+            "replace them, or switch them off with `drover proxies disable ID`",
         ),
     }
 }
 
 fn no_proxy(off: usize) -> Finding {
     let remedy = match off {
-        0 => "import some: `drover proxies import FILE`",
+        0 => "import proxies: `drover proxies import FILE`",
         _ => "import others (`drover proxies import FILE`), or switch these on: `drover proxies enable ID`",
     };
-    let pool = if off == 0 { "there are none".to_owned() } else { format!("none is switched on, {off} off") };
+    let pool = if off == 0 { "no proxy exists".to_owned() } else { format!("no proxy is switched on, {off} off") };
     let detail = format!("{pool}: nothing is fetched, and `drover worker` does not start for roles that need one");
     Finding::fault("proxies", detail, remedy)
 }
@@ -108,7 +108,7 @@ fn no_proxy(off: usize) -> Finding {
 /// without a proxy to try.
 async fn request(db: &Db, keys: &SecretKeys, env: &Env) -> Option<Finding> {
     if env.is_of_demo() {
-        return Some(Finding::well(CHECK, "not tried: the proxies of a demo reach its simulated site only"));
+        return Some(Finding::well(CHECK, "not tested: a demo's proxies reach only its simulated site"));
     }
     let loaded = async { proxies::load(&db.client().await?, keys).await };
     let rows = match loaded.await {
@@ -167,13 +167,13 @@ async fn passwords(db: &Db, keys: &SecretKeys) -> Finding {
 fn stored_passwords(all: &RekeyReport, key: Option<&str>) -> Finding {
     if let Some(first) = all.unreadable.first() {
         let detail =
-            format!("{} cannot be read, for example of proxy {}: {}", all.unreadable.len(), first.id, first.error);
+            format!("{} cannot be read, for example that of proxy {}: {}", all.unreadable.len(), first.id, first.error);
         let add_key = "add the key to secrets.previous_keys, or import these proxies again";
         return Finding::fault("passwords", detail, add_key);
     }
     let remedy = "run `drover proxies rekey`";
     match key {
-        None if all.encrypted + all.current == 0 => Finding::well("passwords", "none stored"),
+        None if all.encrypted + all.current == 0 => Finding::well("passwords", "no password is stored"),
         None => {
             Finding::advice("passwords", "stored in plain text", "set secrets.key, then run `drover proxies rekey`")
         }

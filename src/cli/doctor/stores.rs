@@ -25,7 +25,7 @@ pub async fn check(db: &Db) -> Vec<Finding> {
 fn findings(counts: &StoreCounts) -> Vec<Finding> {
     let enabled = counts.enabled;
     if enabled == 0 {
-        return vec![Finding::advice("stores", "none is enabled", "import some: `drover stores import FILE`")];
+        return vec![Finding::advice("stores", "no store is enabled", "import stores: `drover stores import FILE`")];
     }
     let findings: Vec<Finding> = [empty_menus(counts), menu_ids(counts)].into_iter().flatten().collect();
     match findings.is_empty() {

@@ -34,10 +34,10 @@ pub struct Args {
     /// Name of this queue: a job that was imported under it is not imported again [default: name of the file]
     #[arg(long, value_name = "NAME")]
     source: Option<String>,
-    /// Show the jobs that would be imported, and import none
+    /// Show the jobs that would be imported, without importing any
     #[arg(long)]
     dry_run: bool,
-    /// Import also jobs that have ended
+    /// Also import jobs that have ended
     #[arg(long)]
     history: bool,
 }
@@ -181,8 +181,7 @@ fn warn_of_running(running: &[i64]) {
         return;
     }
     tracing::warn!(
-        "the older worker still runs jobs, there with the ids {}: they are imported as pending, and run twice unless it is stopped before a worker of \
-         drover starts",
+        "the older worker is still running the jobs with its ids {}: they are imported as pending, and run twice unless you stop it before a drover worker starts",
         named(running)
     );
 }

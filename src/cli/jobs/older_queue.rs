@@ -57,8 +57,7 @@ pub enum OlderQueueError {
     #[error("the file is not a SQLite database")]
     NotSqlite,
     #[error(
-        "the file cannot be opened: reading a database with its write-ahead log needs a directory that can be written; copy it with \
-         its files -wal and -shm to one"
+        "the file cannot be opened: a database with a write-ahead log can be read only in a writable directory; copy it there with its -wal and -shm files"
     )]
     CannotOpen,
     #[error("the file has no table {TABLE}")]
@@ -68,8 +67,7 @@ pub enum OlderQueueError {
     #[error("the ids of more than {MAX_WITHOUT_ID} rows of its table {TABLE} are not whole numbers")]
     Ids,
     #[error(
-        "its program was killed while it wrote: open the file once with that program or with `sqlite3 FILE`, which repairs it, and import it \
-         then"
+        "its program was killed while it wrote: open the file once with that program or with `sqlite3 FILE`, which repairs it, then import it"
     )]
     Interrupted,
     #[error("the file cannot be read: {0}")]
@@ -195,7 +193,7 @@ fn job(row: &Row<'_>, old_id: i64) -> Result<OldJobRequest, String> {
             completed_at: time("completed_at", value("completed_at")?)?,
             error_message: value("error_message")?.map(|text| text.replace('\0', "")),
         }),
-        _ => return Err(format!("status: '{status}' is none of pending, running, completed, failed and cancelled")),
+        _ => return Err(format!("status: '{status}' is not pending, running, completed, failed or cancelled")),
     };
     Ok(OldJobRequest {
         old_id,

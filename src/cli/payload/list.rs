@@ -43,7 +43,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     env.out.list(&page, &page.payloads, &headers, cells)?;
     env.out.note_of_none(
         &page.payloads,
-        "no payloads to show: each crawl of a store keeps one; `drover tasks generate` makes crawls",
+        "no payloads to show: each crawl of a store keeps one; `drover tasks generate` creates crawls",
     );
     env.out.note_of_more(page.next_cursor.is_some(), args.limit);
     Ok(ExitCode::Ok)

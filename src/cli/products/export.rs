@@ -29,7 +29,7 @@ pub struct Args {
     /// Only the store with this id, slug or name [default: all stores]
     #[arg(long, value_name = "STORE", allow_negative_numbers = true)]
     store: Option<StoreName>,
-    /// csv, or json: an array with one product a line [default: csv, with --json json]
+    /// csv, or json: an array with one product per line [default: csv, with --json json]
     #[arg(long, value_name = "FORMAT", hide_possible_values = true)]
     format: Option<Format>,
     /// Write this file, replacing it once all products are written [default: standard output]

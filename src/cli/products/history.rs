@@ -46,7 +46,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     let lines = lines(&history);
     let headers = ["crawled", "price", "special", "medical", "medical special", "stock", "quantity"];
     env.out.list(&history, &lines, &headers, Clone::clone)?;
-    env.out.note_of_none(&lines, "no prices to show: each crawl of its store that changes them adds some");
+    env.out.note_of_none(&lines, "no prices to show: each crawl of its store that finds a change adds a line");
     Ok(ExitCode::Ok)
 }
 

@@ -38,7 +38,8 @@ pub struct Args {
     /// Highest price, in dollars
     #[arg(long, value_name = "PRICE", value_parser = values::cents)]
     max_price: Option<i32>,
-    /// Order: relevance (default with words), name (default without), price, price_desc, price_change (never changed ones last) or newest
+    /// Order: relevance (default with words), name (default without), price, price_desc, price_change (unchanged ones
+    /// last) or newest
     #[arg(long, value_parser = values::word::<SearchSort>)]
     sort: Option<SearchSort>,
     /// Maximum number of products
@@ -89,10 +90,10 @@ fn note(found: &FoundPage, out: &Output) {
     if found.products.is_empty() {
         out.note("no product matches");
         if !found.forgives_spelling {
-            out.note("spelling mistakes are not corrected yet: the index of words is made after the first crawls");
+            out.note("spelling mistakes are not corrected yet: the index of words is built after the first crawls");
         }
     } else if is_alike {
-        out.note("no product has all of these words; these are spelled alike");
+        out.note("no product has all of these words; these have a similar spelling");
     }
     if found.truncated {
         out.note("too many products match, so only some were searched; add more words");
@@ -100,7 +101,7 @@ fn note(found: &FoundPage, out: &Output) {
     if found.stores_waiting > 0 {
         let stores = counted(found.stores_waiting, "store");
         out.note(format_args!(
-            "not in the search yet: the latest crawls of {stores}, which a running drover adds by itself"
+            "not in the search yet: the latest crawls of {stores}, which a running drover adds automatically"
         ));
     }
 }

@@ -47,7 +47,7 @@ pub async fn run(env: &Env) -> anyhow::Result<ExitCode> {
             check.test.reason.clone().unwrap_or_default(),
         ]
     })?;
-    env.out.note("a check is one request by hand: it does not change the health that `drover proxies list` shows");
+    env.out.note("a check is one manual request: it does not change the health that `drover proxies list` shows");
     Ok(exit_code(&checks))
 }
 

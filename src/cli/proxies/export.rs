@@ -17,7 +17,7 @@ const PAGE: i64 = 500;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Write the passwords too, in plain text; only where the command has the database itself
+    /// Also write the passwords, in plain text; only if the command uses the database directly
     #[arg(long)]
     with_passwords: bool,
 }
@@ -56,7 +56,7 @@ async fn without_passwords(env: &Env) -> anyhow::Result<Vec<Record>> {
 /// Also counts unreadable passwords; their proxies are left out, which is reported.
 async fn with_passwords(env: &Env) -> anyhow::Result<(Vec<Record>, usize)> {
     if !env.config.client.url.is_empty() {
-        let remedy = "run the command where the database is, or leave --with-passwords out";
+        let remedy = "run the command without --url on a machine with access to the database, or omit --with-passwords";
         return Err(CliError::usage(format!("--with-passwords: the API never answers passwords; {remedy}")).into());
     }
     let client = env.db_to_read().await?.client().await?;

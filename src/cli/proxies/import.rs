@@ -19,7 +19,8 @@ const PART: usize = 1_000;
 pub struct Args {
     /// Columns: host, port, protocol, username, password, state_code, timezone; - reads standard input
     file: PathBuf,
-    /// Write lines with faults to this file, each below its faults, and import the others; without it they refuse the whole list
+    /// Write lines with faults to this file, each below its faults, and import the others; without this option, the
+    /// whole list is refused
     #[arg(long, value_name = "FILE")]
     skip_bad: Option<PathBuf>,
 }

@@ -168,9 +168,9 @@ mod tests {
         "host,port,pasword\nh,1,x",
         "unknown column 'pasword': the columns are host, port, protocol, username, password, state_code, timezone"
     )]
-    #[case::column_twice("host,port,host\nh,1,x", "column 'host' is there twice")]
+    #[case::column_twice("host,port,host\nh,1,x", "column 'host' appears twice")]
     #[case::no_port_column("host,username\nh,u", "the column 'port' is missing")]
-    #[case::short_row("host,port\nh", "its number of cells is 1, and the header's is 2")]
+    #[case::short_row("host,port\nh", "its number of cells is 1, but the header's is 2")]
     #[case::open_quote("host,port,username\nh,1,\"u", "a quote is not closed")]
     #[case::state("host,port,state_code\nh,1,Arizona", "state 'ARIZONA' is not two letters")]
     #[case::stores("name,slug\nLeaf,leaf", "this is a list of stores: import it with `drover stores import`")]

@@ -7,7 +7,7 @@ use crate::cli::{CliError, Env, ExitCode};
 use db::credentials::RekeyedCredentials;
 use db::proxy_passwords::{RekeyReport, UnreadableProxy, rekey};
 
-const NO_KEY: &str = "secrets.key is not set: make one with `openssl rand -hex 32`, and give it to all processes as DROVER__SECRETS__KEY";
+const NO_KEY: &str = "secrets.key is not set: create one with `openssl rand -hex 32`, and give it to all processes as DROVER__SECRETS__KEY";
 
 const REMEDY: &str =
     "add the key that is named to secrets.previous_keys and run this again, or import these proxies again";

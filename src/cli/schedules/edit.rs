@@ -22,14 +22,14 @@ struct RecurrenceArgs {
     /// Run at this interval, such as 1h or 30m
     #[arg(long, value_name = "DURATION", value_parser = interval)]
     every: Option<Duration>,
-    /// Run at these times, as crontab(5): five fields, or six with seconds first, such as '30 6 * * 1-5'
+    /// Run at these times, in the syntax of crontab(5): five fields, or six with seconds first, such as '30 6 * * 1-5'
     #[arg(long, value_name = "LINE")]
     cron: Option<String>,
 }
 
 #[derive(Debug, clap::Args)]
 pub struct Add {
-    /// Name that no other schedule has
+    /// Unique name of the schedule
     name: String,
     /// Role of its tasks
     #[arg(long, default_value = "payload_fetch")]

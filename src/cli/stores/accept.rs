@@ -14,7 +14,7 @@ pub struct Args {
 /// One that closes the store, or sells out its menu.
 pub async fn mass_change(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     post(args, "accept", env, |store| {
-        format!("store {}: the next answer that says the same of {} is believed", store.id, store.name)
+        format!("store {}: the next answer that says the same about {} is believed", store.id, store.name)
     })
     .await
 }

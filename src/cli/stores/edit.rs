@@ -20,12 +20,12 @@ struct Given {
     /// Name of the store
     #[arg(long)]
     name: Option<String>,
-    /// Last part of the menu's URL; an empty text removes it. A store that has its platform id is crawled by that: where
-    /// it moved, give --platform-id '' too
+    /// Last part of the menu's URL; an empty text removes it. A store that has a platform id is crawled by that id: if
+    /// the store moved, give --platform-id '' too
     #[arg(long)]
     slug: Option<String>,
-    /// URL of the menu, which leads the look-up before the slug does; an empty text removes it. As for --slug, a
-    /// platform id comes before it
+    /// URL of the menu, which is looked up instead of the slug; an empty text removes it. As with --slug, a platform id
+    /// takes precedence
     #[arg(long, value_name = "URL")]
     menu_url: Option<String>,
     /// Id of the store at the platform; an empty text removes it, and it is looked up again
@@ -37,7 +37,8 @@ struct Given {
     /// State of the store, two letters such as AZ; an empty text removes it
     #[arg(long)]
     state: Option<String>,
-    /// Time zone of the store, such as America/Phoenix; an empty text removes it, and that of its state counts
+    /// Time zone of the store, such as America/Phoenix; an empty text removes it, and the time zone of its state
+    /// applies
     #[arg(long)]
     timezone: Option<String>,
 }

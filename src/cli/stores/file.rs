@@ -136,7 +136,7 @@ mod tests {
             "stores.csv line 2: state 'ARIZONA' is not two letters such as AZ",
             "stores.csv line 4: platform_dispensary_id '2' is already in line 3",
             "stores.csv line 5: name is missing",
-            "stores.csv line 6: its number of cells is 1, and the header's is 3",
+            "stores.csv line 6: its number of cells is 1, but the header's is 3",
         ];
         assert_eq!(faults, expected);
     }
@@ -146,7 +146,7 @@ mod tests {
     #[case::proxies("protocol,host,port\n", "this is a list of proxies: import it with `drover proxies import`")]
     #[case::no_name("slug\na\n", "the column 'name' is missing")]
     #[case::empty("", "the column 'name' is missing")]
-    #[case::twice("name,name\nA,B\n", "column 'name' is there twice")]
+    #[case::twice("name,name\nA,B\n", "column 'name' appears twice")]
     #[case::a_quoted_break("name,slug\nA,\"a\n", "a quote is not closed")]
     fn a_bad_header_or_quote_is_refused(#[case] text: &str, #[case] fault: &str) {
         let faults = parse("stores.csv", text).unwrap_err();

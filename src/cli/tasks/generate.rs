@@ -106,10 +106,10 @@ fn recovered_text(Recovery { counts, waiting }: &Recovery) -> String {
         format!("{} put back into the queue, {} failed permanently", counted(counts.requeued, "task"), counts.failed);
     match waiting {
         WaitingLeases { waiting: 1, waiting_until: Some(until) } => {
-            format!("{text}\n1 task of a worker that is gone waits for the end of its lease, until {}", time(*until))
+            format!("{text}\n1 task of a worker that is gone waits until its lease ends, at {}", time(*until))
         }
         WaitingLeases { waiting, waiting_until: Some(until) } => format!(
-            "{text}\n{waiting} tasks of workers that are gone wait for the ends of their leases, the last until {}",
+            "{text}\n{waiting} tasks of workers that are gone wait until their leases end, the last one at {}",
             time(*until)
         ),
         WaitingLeases { waiting_until: None, .. } => text,

@@ -57,7 +57,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     }
     let headers = ["id", "role", "store", "status", "prio", "retries", "worker", "created", "error"];
     env.out.list(&page, &page.tasks, &headers, cells)?;
-    env.out.note_of_none(&page.tasks, "no tasks to show: schedules make tasks, and so does `drover tasks generate`");
+    env.out.note_of_none(&page.tasks, "no tasks to show: schedules create tasks, and so does `drover tasks generate`");
     env.out.note_of_more(page.next_cursor.is_some(), args.limit);
     Ok(ExitCode::Ok)
 }

@@ -73,7 +73,7 @@ impl Account {
         let of_platform = || config.platforms.get(platform).map(|of| of.url.of(username));
         let address = own.or_else(of_platform).ok_or_else(|| {
             TaskError::permanent(format!(
-                "it is unknown where {platform} has its accounts: set media.platforms.{platform}.url, or give the account an address by `drover media set accounts ID url=…`"
+                "the address of accounts on {platform} is unknown: set media.platforms.{platform}.url, or give the account an address with `drover media set accounts ID url=…`"
             ))
         })?;
         match web_address(&address) {
@@ -167,8 +167,8 @@ async fn finish(
     login: Option<OpenCredential>,
     directory: &WorkDirectory,
 ) -> Result<Outcome, TaskError> {
-    let reason =
-        gallery_dl::error_message(&ended).unwrap_or_else(|| format!("gallery-dl ended without a word: {}", ended.how));
+    let reason = gallery_dl::error_message(&ended)
+        .unwrap_or_else(|| format!("gallery-dl ended without any output: {}", ended.how));
     let verdict = match gallery_dl::verdict(&ended, files.has_some()) {
         Verdict::Retry if login.is_some() && gallery_dl::is_refused(&ended) => Verdict::Permanent { login: true },
         verdict => verdict,
@@ -232,9 +232,7 @@ fn secret(login: &OpenCredential, cookies: Option<&CookieFile>, url: &Url) -> Re
             let host = url.host_str().unwrap_or_default();
             Err(TaskError::permanent(format!("the account's credential has no cookie for {host}")))
         }
-        (other, _) => {
-            Err(TaskError::permanent(format!("a scrape takes a password, cookies or a token, and no {other}")))
-        }
+        (other, _) => Err(TaskError::permanent(format!("a scrape takes a password, cookies or a token, not {other}"))),
     }
 }
 

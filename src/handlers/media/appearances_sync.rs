@@ -16,18 +16,18 @@ use super::{CREDENTIAL_WORKS, fields};
 use crate::handlers::Context;
 use ::media::clients::Odd;
 use ::media::clients::tmdb::{self, KeyKind, PersonCredits};
-use ::media::http::{Get, Secrets};
 use db::appearances::{self, SyncedPerson, Unread};
 use db::credentials::{self, OpenCredential};
 use db::tasks::waits_since;
 use db::{DbError, Tx};
 use domain::kinds::appearances_sync::Args;
 use domain::role::Role;
+use public_http::{Get, Secrets};
 use queue::{Outcome, TaskError, WriteResults};
 
 const PLATFORM: &str = "tmdb";
 const MAX_CREDITS_BYTES: usize = 16 << 20;
-const NOT_SENDABLE: &str = "the key of TMDb has characters that no header can have";
+const NOT_SENDABLE: &str = "the key of TMDb contains characters that a header cannot have";
 
 pub async fn run(ctx: &Context, _: Args) -> Result<Outcome, TaskError> {
     let client = ctx.services.db.client().await?;
@@ -98,12 +98,12 @@ impl Tmdb {
             StatusCode::OK => Ok(tmdb::read(&answer.bytes(MAX_CREDITS_BYTES).await?)?),
             StatusCode::UNAUTHORIZED => Err(ServiceError::Credential(
                 self.key.id,
-                "TMDb refuses the key: give another by `drover media set credentials ID --secret-file FILE`",
+                "TMDb refuses the key: give another one with `drover media set credentials ID --secret-file FILE`",
             )),
-            StatusCode::FORBIDDEN => {
-                Err(ServiceError::Forbidden("TMDb answers 403 Forbidden: it refuses this person, or the key for all"))
-            }
-            StatusCode::NOT_FOUND => Err(ServiceError::Other("TMDb knows no such person".to_owned())),
+            StatusCode::FORBIDDEN => Err(ServiceError::Forbidden(
+                "TMDb answers 403 Forbidden: it refuses this person, or the key altogether",
+            )),
+            StatusCode::NOT_FOUND => Err(ServiceError::Other("TMDb does not know this person".to_owned())),
             status => Err(ServiceError::Other(format!("TMDb answers {status}"))),
         }
     }

@@ -23,7 +23,6 @@ use super::{CREDENTIAL_WORKS, download_media, fields};
 use crate::handlers::Context;
 use ::media::clients::Odd;
 use ::media::clients::easynews::{self, File, MAX_PER_PAGE, Page};
-use ::media::http::{Get, Secrets};
 use db::credentials::{self, OpenCredential};
 use db::saved_searches::{self, DueSearch};
 use db::tasks::waits_since;
@@ -31,13 +30,14 @@ use db::{DbError, Tx, media_items};
 use domain::kinds::easynews_monitor::Args;
 use domain::media_item::{ItemKind, NewItem};
 use domain::role::Role;
+use public_http::{Get, Secrets};
 use queue::{Outcome, TaskError, WriteResults};
 
 /// The source of its items, and the platform of its credential.
 pub const SOURCE: &str = "easynews";
 /// A row of a search has about 1,500 bytes.
 const MAX_PAGE_BYTES: usize = 8 << 20;
-const NOT_SENDABLE: &str = "the login of Easynews has characters that no header can have";
+const NOT_SENDABLE: &str = "the login of Easynews contains characters that a header cannot have";
 
 pub async fn run(ctx: &Context, args: Args) -> Result<Outcome, TaskError> {
     let client = ctx.services.db.client().await?;
@@ -181,10 +181,10 @@ impl Search {
             StatusCode::OK => Ok(easynews::read(&answer.bytes(MAX_PAGE_BYTES).await?)?),
             StatusCode::UNAUTHORIZED => Err(ServiceError::Credential(
                 login.id,
-                "Easynews refuses the login: give another by `drover media set credentials ID --secret-file FILE`",
+                "Easynews refuses the login: give another one with `drover media set credentials ID --secret-file FILE`",
             )),
             StatusCode::FORBIDDEN => Err(ServiceError::Forbidden(
-                "Easynews answers 403 Forbidden: it refuses this search, or the login for all",
+                "Easynews answers 403 Forbidden: it refuses this search, or the login altogether",
             )),
             status => Err(ServiceError::Other(format!("Easynews answers {status}"))),
         }

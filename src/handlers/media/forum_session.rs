@@ -17,7 +17,7 @@ use ::media::clients::paged_forum::PagedForum;
 use ::media::clients::selectors::Selectors;
 use ::media::clients::{Odd, ReadError, Readable, discourse, forum_page};
 use ::media::cookies;
-use ::media::http::{Get, HttpError, Secrets};
+use public_http::{Get, HttpError, Secrets};
 
 use db::credentials::{self, CredentialError, OpenCredential};
 use db::forums::ReadForum;
@@ -72,10 +72,10 @@ pub enum ForumError {
     Db(#[from] db::DbError),
     #[error("the forum has no such thread")]
     NoThread,
-    #[error("the forum refuses guests ({0}): give it a credential by `drover media set forums ID credential_id=…`")]
+    #[error("the forum refuses guests ({0}): give it a credential with `drover media set forums ID credential_id=…`")]
     Guest(StatusCode),
     #[error(
-        "the forum refuses the credential ({0}): give another secret by `drover media set credentials ID --secret-file FILE`"
+        "the forum refuses the credential ({0}): give another secret with `drover media set credentials ID --secret-file FILE`"
     )]
     Credential(StatusCode),
     /// The refusal may concern this thread alone.
@@ -295,7 +295,7 @@ fn headers(kind: ForumKind, credential: &OpenCredential, base: &Url) -> Result<H
         (ForumKind::Discourse, Word::Known(CredentialKind::Token), _) => vec![("user-api-key", secret)],
         (ForumKind::Discourse, ..) => {
             return Err(
-                "a forum of Discourse needs a credential of kind api_key with a user name, or of kind token".to_owned()
+                "a Discourse forum needs a credential of kind api_key with a user name, or of kind token".to_owned()
             );
         }
         (ForumKind::Xenforo | ForumKind::Phpbb, Word::Known(CredentialKind::Cookies), _) => {
@@ -304,7 +304,7 @@ fn headers(kind: ForumKind, credential: &OpenCredential, base: &Url) -> Result<H
                 cookies::header(&cookies, &below(base)).ok_or("no cookie of the credential is for this forum")?;
             return Ok(HeaderMap::from_iter([(COOKIE, value(&cookies)?)]));
         }
-        _ => return Err(format!("a forum of {kind} needs a credential of kind cookies")),
+        _ => return Err(format!("a {kind} forum needs a credential of kind cookies")),
     };
     let header = |(name, text)| Ok((HeaderName::from_static(name), value(text)?));
     pairs.into_iter().map(header).collect()
@@ -321,7 +321,7 @@ fn below(base: &Url) -> Url {
 
 fn value(text: &str) -> Result<HeaderValue, String> {
     let value = HeaderValue::from_str(text);
-    let mut value = value.map_err(|_| "the credential has characters that no header can have".to_owned())?;
+    let mut value = value.map_err(|_| "the credential contains characters that a header cannot have".to_owned())?;
     value.set_sensitive(true);
     Ok(value)
 }

@@ -19,13 +19,13 @@ use crate::handlers::Context;
 use ::media::Verdict;
 use ::media::content::Content;
 use ::media::download::{Download, DownloadError, download};
-use ::media::http::{HttpError, Secrets};
 use ::media::tool::{self, How, WorkDirectory, WorkDirectoryError};
 use ::media::yt_dlp::{self, Line, ScriptRuntime};
 use db::credentials;
 use domain::disposition::{Disposition, HasDisposition};
 use domain::media_item::{Item, ItemEnd, ItemKind, StoredFile};
 use foundation::digest::sha256_of_file;
+use public_http::{HttpError, Secrets};
 use queue::TaskError;
 use storage::StorageError;
 

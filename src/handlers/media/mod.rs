@@ -29,12 +29,11 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 use tokio::task::spawn_blocking;
 
-use super::Context;
+use super::{Context, stopped};
 use crate::stealth::ProxySource;
-use ::media::host_gate::HostGate;
-use ::media::http::{Http, HttpError};
 use ::media::tool::sweep;
 use foundation::secrets::SecretKeys;
+use public_http::Http;
 use queue::{TaskError, WriteResults};
 use settings::Config;
 use storage::{MediaFiles, Payloads};
@@ -55,23 +54,22 @@ pub struct MediaServices {
 }
 
 impl MediaServices {
-    /// Errors: the certificate authorities of this machine cannot be used.
     pub fn new(
         config: &Config,
         payloads: &Payloads,
-        hosts: Arc<dyn HostGate>,
+        http: Http,
+        strangers: Http,
         proxies: Arc<dyn ProxySource>,
-    ) -> Result<Self, HttpError> {
-        let strangers = Http::new(config.media.allow_private)?;
-        Ok(MediaServices {
-            http: strangers.clone().through(hosts),
+    ) -> Self {
+        MediaServices {
+            http,
             strangers,
             files: MediaFiles::beside(payloads),
             config: config.media.clone(),
             tool_proxies: config.media.use_proxies.then_some(proxies),
             keys: config.secrets.keys(),
             work_dir: config.media_work_dir(),
-        })
+        }
     }
 }
 
@@ -119,9 +117,4 @@ pub(super) async fn unless_stopped<T>(ctx: &Context, work: impl Future<Output = 
         result = work => Ok(result),
         () = ctx.cancelled() => Err(stopped()),
     }
-}
-
-/// The end of a run that was stopped from outside. Its saves stay.
-pub(super) fn stopped() -> TaskError {
-    TaskError::retry("the run was stopped")
 }

@@ -14,8 +14,8 @@ use super::wait::{AskError, Wait};
 use super::{refused_credential, unless_stopped};
 use crate::handlers::Context;
 use ::media::clients::{Odd, ReadError};
-use ::media::http::HttpError;
 use db::{DbError, Tx};
+use public_http::HttpError;
 use queue::{Outcome, TaskError, WriteResults};
 
 pub trait Service: Sync {

@@ -7,9 +7,9 @@ use std::time::Duration;
 use hyper::StatusCode;
 
 use super::MediaServices;
-use ::media::host_gate::HeldHost;
-use ::media::http::{Answer, Get, HttpError};
-use ::media::retry_after::retry_after;
+use public_http::host_gate::HeldHost;
+use public_http::retry_after::retry_after;
+use public_http::{Answer, Get, HttpError};
 use queue::TaskError;
 
 /// A host asks to wait, or is not asked now; or another run has the item.

@@ -19,13 +19,13 @@ use super::{download_media, fields};
 use crate::handlers::Context;
 use ::media::clients::youtube::{self, Video};
 use ::media::clients::{Odd, Readable};
-use ::media::http::Get;
 use db::tasks::waits_since;
 use db::watched_channels::{self, PolledChannel};
 use db::{DbError, Tx, media_items};
 use domain::kinds::youtube_monitor::Args;
 use domain::media_item::{ItemId, ItemKind, NewItem};
 use domain::role::Role;
+use public_http::Get;
 use queue::{Outcome, TaskError, WriteResults};
 
 const SOURCE: &str = "youtube";
@@ -104,7 +104,9 @@ impl Youtube {
         match answer.status {
             StatusCode::OK => {}
             StatusCode::NOT_MODIFIED => return Ok(Feed::Unchanged),
-            StatusCode::NOT_FOUND => return Err(ServiceError::Other("the service knows no such channel".to_owned())),
+            StatusCode::NOT_FOUND => {
+                return Err(ServiceError::Other("the service does not know this channel".to_owned()));
+            }
             status => return Err(ServiceError::Other(format!("the service answers {status}"))),
         }
         let (etag, last_modified) = (text(&answer.headers, ETAG), text(&answer.headers, LAST_MODIFIED));

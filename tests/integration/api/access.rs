@@ -8,7 +8,7 @@ use hyper::body::Bytes;
 use serde_json::{Value, json};
 
 use super::server::{Answer, Server};
-use testkit::until;
+use testkit::{drover, until};
 
 const SOON: Duration = Duration::from_secs(60);
 
@@ -124,7 +124,9 @@ async fn a_token_has_so_many_requests_a_minute() {
 #[tokio::test]
 async fn a_change_is_in_the_audit_with_who_made_it_from_where() {
     let server = Server::start().await;
-    let token = server.token("operator").await;
+    let create = ["token", "create", "--role", "operator", "--name", "operator"];
+    let token = drover().env("DATABASE_URL", &server.database.url).args(create).output().await.unwrap().stdout;
+    let token = String::from_utf8(token).unwrap().trim().to_owned();
     let made = server.call(Method::POST, "/api/tasks", &token, Some(json!({"role": "analytics_refresh"}))).await;
     let id = made.expect(201)["id"].to_string();
     server.call(Method::POST, "/api/tasks", &token, Some(json!({"role": "analytics_refresh"}))).await.problem(409);

@@ -406,7 +406,7 @@ async fn a_recovery_says_how_many_tasks_of_dead_workers_wait_for_their_leases_an
     ended(&output, 0);
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let waiting =
-        "2 tasks of workers that are gone wait for the ends of their leases, the last until 2100-01-01 14:02:11 UTC\n";
+        "2 tasks of workers that are gone wait until their leases end, the last one at 2100-01-01 14:02:11 UTC\n";
     assert!(text.ends_with(waiting), "{text}");
     let answer = json(&run(&database, &["tasks", "recover", "--json"]).await);
     assert_eq!((&answer["waiting"], &answer["requeued"]), (&2.into(), &0.into()), "{answer}");

@@ -8,6 +8,7 @@ use http::{Method, Request};
 use http_body_util::Full;
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
+use tokio_postgres::Client;
 
 use super::server::{Answer, send};
 use db::{Db, PoolSizes, demo_limits};
@@ -16,6 +17,9 @@ use testkit::{Child, PATIENCE, connect, drover, until};
 /// Maximum time, enough for two crawls of `continuous` on one busy core. Each waits for tasks that fail on purpose, and for
 /// images.
 const TWO_CRAWLS: Duration = Duration::from_secs(600);
+
+/// Number of ordinary stores of `continuous`: enough for one that fails in each crawl.
+const STORES: &str = "5";
 
 /// Errors of the stores that are in trouble on purpose.
 const FAILURES: [&str; 2] = ["no store at", "empty menu"];
@@ -57,29 +61,8 @@ async fn tasks_that_a_request_generates_meanwhile_do_not_end_the_demo() {
 }
 
 #[tokio::test]
-async fn the_demos_payloads_can_be_read() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut command = drover();
-    command
-        .args(["demo", "--stores", "2", "--every", "0", "--dir"])
-        .arg(dir.path())
-        .env("DROVER__API__LISTEN", "127.0.0.1:0");
-    let mut demo = Child::spawn(&mut command).allow_errors(&FAILURES);
-    let announced = || demo.stdout().into_iter().find(|line| line.starts_with("API"));
-    until("the demo says where the API is", PATIENCE, async || announced().is_some()).await;
-    let line = announced().unwrap();
-    let address: SocketAddr = line.split("http://").nth(1).unwrap().split('/').next().unwrap().parse().unwrap();
-    let payloads = async || get(address, "/api/payloads").await.expect(200)["payloads"].clone();
-    until("a payload is there", PATIENCE, async || payloads().await[0].is_object()).await;
-    let payload = payloads().await[0]["id"].clone();
-    let data = get(address, &format!("/api/payloads/{payload}/data?raw=true")).await;
-    assert_eq!(data.status, 200, "{}", data.text());
-    demo.signal(Signal::SIGINT);
-    assert_eq!(demo.ended(PATIENCE).await.code(), Some(130));
-}
-
-#[tokio::test]
-async fn a_demo_whose_port_is_taken_takes_a_free_one_shows_its_next_crawl_and_ends_soon_after_ctrl_c() {
+async fn a_demo_whose_port_is_taken_serves_its_payloads_at_a_free_one_shows_its_next_crawl_and_ends_soon_after_ctrl_c()
+{
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
     let dir = tempfile::tempdir().unwrap();
@@ -91,6 +74,10 @@ async fn a_demo_whose_port_is_taken_takes_a_free_one_shows_its_next_crawl_and_en
     let api = demo.stdout().into_iter().find(|line| line.starts_with("API")).unwrap();
     assert!(!api.contains(&address), "{api}");
     assert!(demo.stderr().iter().any(|line| line.contains("the demo takes a free port")));
+    let address: SocketAddr = api.split("http://").nth(1).unwrap().split('/').next().unwrap().parse().unwrap();
+    let payloads = get(address, "/api/payloads").await.expect(200)["payloads"].clone();
+    let data = get(address, &format!("/api/payloads/{}/data?raw=true", payloads[0]["id"])).await;
+    assert_eq!(data.status, 200, "{}", data.text());
     let shown = "SELECT string_agg(name, ' ' ORDER BY name) FROM task_schedules WHERE enabled AND next_run_at < now() + interval '20 s'";
     let shown: String = database_of(dir.path()).await.query_one(shown, &[]).await.unwrap().get(0);
     assert_eq!(shown, "analytics_refresh payload_fetch_all");
@@ -144,13 +131,13 @@ fn summaries(demo: &Child) -> Vec<Value> {
 fn continuous(dir: &Path) -> Child {
     let mut command = drover();
     command
-        .args(["demo", "--json", "--stores", "14", "--every", "0", "--latency", "20", "--dir"])
+        .args(["demo", "--json", "--stores", STORES, "--every", "0", "--latency", "20", "--dir"])
         .arg(dir)
         .env("DROVER__API__LISTEN", "127.0.0.1:0");
     Child::spawn(&mut command).allow_errors(&FAILURES)
 }
 
-async fn database_of(dir: &Path) -> tokio_postgres::Client {
+async fn database_of(dir: &Path) -> Client {
     connect(&url_of(dir).await).await
 }
 
@@ -179,59 +166,22 @@ const SNAPSHOTS_UNLIKE_OPTIONS: &str = "store_product_snapshots s
                                  ORDER BY h.option_label, h.nth, h.crawled_at DESC, h.crawl_id DESC) o WHERE NOT o.gone) o
     WHERE (coalesce(s.special_price_rec, s.price_rec), s.quantity) IS DISTINCT FROM (o.price, o.quantity)";
 
+/// One demo for all that a few crawls show: it takes the time of many other tests.
 #[tokio::test]
-async fn a_continuous_demo_has_faults_that_its_comparison_counts_apart() {
+async fn a_continuous_demo_begins_with_a_history_has_faults_and_keeps_only_its_latest_crawls() {
     let dir = tempfile::tempdir().unwrap();
     let mut demo = continuous(dir.path());
-    let status = |summary: &Value, place: usize| summary["faults"]["stores"][place]["crawl_status"].clone();
     until("a crawl has ended", TWO_CRAWLS, async || !summaries(&demo).is_empty()).await;
-    let database = database_of(dir.path()).await;
-    let moved = "SELECT count(*) FROM (SELECT store_product_id FROM store_product_snapshots WHERE crawl_id > 0
+    let client = database_of(dir.path()).await;
+    let count = async |rows: &str| count(&client, rows).await;
+    let moved = "(SELECT store_product_id FROM store_product_snapshots WHERE crawl_id > 0
                    GROUP BY 1 HAVING count(DISTINCT price_rec) > 1) moved";
     // a slow machine deletes the first crawl's snapshots at the end of the second
-    let moved = async || database.query_one(moved, &[]).await.unwrap().get::<_, i64>(0) > 0;
-    until("prices move", TWO_CRAWLS, moved).await;
+    until("prices move", TWO_CRAWLS, async || count(moved).await > 0).await;
     until("two crawls have ended", TWO_CRAWLS, async || summaries(&demo).len() >= 2).await;
-    let all = summaries(&demo);
-    for summary in &all {
-        assert_eq!(summary["oracle"]["equal"], true, "{summary}");
-        assert_eq!((&summary["stores"], &summary["stores_crawled"]), (&json!(14), &json!(14)), "{summary}");
-        assert_eq!((&summary["tasks"]["failed"], &summary["tasks"]["cancelled"]), (&json!(0), &json!(0)), "{summary}");
-        assert!(summary["faults"]["survived"].as_i64().unwrap() > 0, "{summary}");
-        assert_eq!(
-            (status(summary, 0), status(summary, 1)),
-            (json!("needs_menu_id"), json!("empty_menu")),
-            "{summary}"
-        );
-    }
-    demo.signal(Signal::SIGINT);
-    assert_eq!(demo.ended(PATIENCE).await.code(), Some(130));
-}
+    summaries(&demo).iter().for_each(assert_faults_are_counted_apart);
+    assert_seven_days(&client).await;
 
-#[tokio::test]
-async fn a_continuous_demo_begins_with_seven_days_of_history_and_keeps_only_the_latest_crawls_beside_it() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut demo = continuous(dir.path());
-    until("two crawls have ended", TWO_CRAWLS, async || summaries(&demo).len() >= 2).await;
-    let client = database_of(dir.path()).await;
-    let count = async |rows: &str| {
-        let sql = format!("SELECT count(*) FROM {rows}");
-        client.query_one(&sql, &[]).await.unwrap().get::<_, i64>(0)
-    };
-    for (what, rows) in [
-        ("runs", "(SELECT FROM stats_minute GROUP BY minute::date HAVING sum(tasks) > 0) d"),
-        ("requests", "(SELECT FROM fetch_minute WHERE process = 0 GROUP BY minute::date) d"),
-        ("prices by day", "(SELECT FROM price_days GROUP BY day) d"),
-        ("snapshots", "(SELECT FROM store_product_snapshots WHERE crawl_id < 0 GROUP BY crawled_at::date) d"),
-    ] {
-        assert!(count(rows).await >= 7, "{what}");
-    }
-    assert_eq!(count("installation WHERE simulated_until < now()").await, 1, "pages can say what is simulated");
-    let without = "store_products p WHERE dispensary_id <= 14 AND NOT EXISTS
-                   (SELECT FROM store_product_snapshots s WHERE s.store_product_id = p.id AND s.crawl_id < 0)
-                   AND first_seen_at < now() - interval '6 days'";
-    assert_eq!(count(without).await, 0, "products that claim to be old and have no history");
-    assert!(count("worker_tasks WHERE worker_id = 'simulated' AND status = 'failed'").await > 10);
     until("three crawls have ended", TWO_CRAWLS, async || summaries(&demo).len() >= 3).await;
     let db = Db::new(&url_of(dir.path()).await, &testkit::database_settings(), PoolSizes { work: 1, api: 1 }).unwrap();
     assert!(demo_limits::apply(&db, Duration::ZERO).await.unwrap() > 0);
@@ -240,13 +190,8 @@ async fn a_continuous_demo_begins_with_seven_days_of_history_and_keeps_only_the_
     assert_eq!(count(SNAPSHOTS_UNLIKE_OPTIONS).await, 0, "snapshots with another price or stock than their options");
     assert!(count("store_product_variant_history WHERE crawl_id < -5").await > 0, "options are as old as products");
     let real = count("store_product_snapshots WHERE crawl_id > 0").await;
-    client
-        .execute(
-            "UPDATE store_product_snapshots SET crawled_at = crawled_at - interval '1 hour' WHERE crawl_id > 0",
-            &[],
-        )
-        .await
-        .unwrap();
+    let age = "UPDATE store_product_snapshots SET crawled_at = crawled_at - interval '1 hour' WHERE crawl_id > 0";
+    client.execute(age, &[]).await.unwrap();
     until("old snapshots are deleted", PATIENCE, async || {
         count("store_product_snapshots WHERE crawl_id > 0 AND crawled_at < now() - interval '30 minutes'").await == 0
     })
@@ -254,4 +199,37 @@ async fn a_continuous_demo_begins_with_seven_days_of_history_and_keeps_only_the_
     assert!(real > 0 && count("store_product_snapshots WHERE crawl_id < 0").await > 0);
     demo.signal(Signal::SIGINT);
     assert_eq!(demo.ended(PATIENCE).await.code(), Some(130));
+}
+
+fn assert_faults_are_counted_apart(summary: &Value) {
+    let status = |place: usize| summary["faults"]["stores"][place]["crawl_status"].clone();
+    assert_eq!(summary["oracle"]["equal"], true, "{summary}");
+    let stores: i64 = STORES.parse().unwrap();
+    assert_eq!((&summary["stores"], &summary["stores_crawled"]), (&json!(stores), &json!(stores)), "{summary}");
+    assert_eq!((&summary["tasks"]["failed"], &summary["tasks"]["cancelled"]), (&json!(0), &json!(0)), "{summary}");
+    assert!(summary["faults"]["survived"].as_i64().unwrap() > 0, "{summary}");
+    assert_eq!((status(0), status(1)), (json!("needs_menu_id"), json!("empty_menu")), "{summary}");
+}
+
+async fn assert_seven_days(client: &Client) {
+    for (what, rows) in [
+        ("runs", "(SELECT FROM stats_minute GROUP BY minute::date HAVING sum(tasks) > 0) d"),
+        ("requests", "(SELECT FROM fetch_minute WHERE process = 0 GROUP BY minute::date) d"),
+        ("prices by day", "(SELECT FROM price_days GROUP BY day) d"),
+        ("snapshots", "(SELECT FROM store_product_snapshots WHERE crawl_id < 0 GROUP BY crawled_at::date) d"),
+    ] {
+        assert!(count(client, rows).await >= 7, "{what}");
+    }
+    assert_eq!(count(client, "installation WHERE simulated_until < now()").await, 1, "pages can say what is simulated");
+    let without = format!(
+        "store_products p WHERE dispensary_id <= {STORES} AND NOT EXISTS
+                   (SELECT FROM store_product_snapshots s WHERE s.store_product_id = p.id AND s.crawl_id < 0)
+                   AND first_seen_at < now() - interval '6 days'"
+    );
+    assert_eq!(count(client, &without).await, 0, "products that claim to be old and have no history");
+    assert!(count(client, "worker_tasks WHERE worker_id = 'simulated' AND status = 'failed'").await > 10);
+}
+
+async fn count(client: &Client, rows: &str) -> i64 {
+    client.query_one(&format!("SELECT count(*) FROM {rows}"), &[]).await.unwrap().get(0)
 }

@@ -81,18 +81,3 @@ async fn a_discovery_is_one_urgent_task() {
     assert_eq!(task["payload"], json!({"state_code": "AZ"}));
     assert_eq!(server.post("/api/tasks/generate/discovery", body).await.problem(409)["task_id"], task["id"]);
 }
-
-#[rstest]
-#[case::minutes("recover-stale", json!({"threshold_minutes": 0}), "threshold_minutes")]
-#[case::a_typo("recover-stale", json!({"treshold_minutes": 10}), "treshold_minutes")]
-#[case::batches("generate/resync", json!({"batches_per_day": 25}), "batches_per_day")]
-#[case::date("generate/resync", json!({"date": "tomorrow"}), "date")]
-#[case::state("generate/resync", json!({"state_code": "Arizona"}), "state_code")]
-#[case::no_platform("generate/discovery", json!({}), "platform")]
-#[case::platform("generate/discovery", json!({"platform": "weedmaps"}), "platform")]
-#[tokio::test]
-async fn a_wrong_field_is_refused_by_name(#[case] path: &str, #[case] body: Value, #[case] field: &str) {
-    let server = Server::start().await;
-    let refused = server.post(&format!("/api/tasks/{path}"), body).await.problem(400);
-    assert_eq!(refused["field"], field, "{refused}");
-}

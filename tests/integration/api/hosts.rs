@@ -133,24 +133,28 @@ async fn what_was_learned_of_a_host_is_forgotten_with_its_robots_txt() {
     assert_eq!(server.status(&Method::DELETE, PATH, None).await, 404);
 }
 
-#[rstest]
-#[case::nothing(json!({}), "breaker")]
-#[case::half(json!({"breaker": "half_open"}), "breaker")]
-#[case::a_typo(json!({"breaker": "open", "untill": "2030-01-01T00:00:00Z"}), "untill")]
-#[case::the_past(json!({"breaker": "open", "until": "2020-01-01T00:00:00Z"}), "until")]
-#[case::too_long(json!({"breaker": "open", "until": "2190-01-01T00:00:00Z"}), "until")]
-#[case::no_time(json!({"breaker": "open", "until": "tomorrow"}), "until")]
-#[case::an_end_of_a_closed_one(json!({"breaker": "closed", "until": "2030-01-01T00:00:00Z"}), "until")]
-#[case::a_reason_to_close(json!({"breaker": "closed", "why": "it is well"}), "why")]
-#[case::an_empty_reason(json!({"breaker": "open", "why": " "}), "why")]
-#[case::two_lines(json!({"breaker": "open", "why": "a\nb"}), "why")]
-#[case::a_long_reason(json!({"breaker": "open", "why": "x".repeat(201)}), "why")]
 #[tokio::test]
-async fn a_wrong_change_is_refused_by_name_and_changes_nothing(#[case] body: Value, #[case] field: &str) {
+async fn a_wrong_change_is_refused_by_name_and_changes_nothing() {
     let server = asked().await;
-    assert_eq!(server.put_host(PATH, body).await.problem(400)["field"], field);
-    assert_eq!(server.get(PATH).await.expect(200)["breaker"], "closed");
-    assert_eq!(server.audited_hosts().await, []);
+    let cases: [(Value, &str); 11] = [
+        (json!({}), "breaker"),
+        (json!({"breaker": "half_open"}), "breaker"),
+        (json!({"breaker": "open", "untill": "2030-01-01T00:00:00Z"}), "untill"),
+        (json!({"breaker": "open", "until": "2020-01-01T00:00:00Z"}), "until"),
+        (json!({"breaker": "open", "until": "2190-01-01T00:00:00Z"}), "until"),
+        (json!({"breaker": "open", "until": "tomorrow"}), "until"),
+        (json!({"breaker": "closed", "until": "2030-01-01T00:00:00Z"}), "until"),
+        (json!({"breaker": "closed", "why": "it is well"}), "why"),
+        (json!({"breaker": "open", "why": " "}), "why"),
+        (json!({"breaker": "open", "why": "a\nb"}), "why"),
+        (json!({"breaker": "open", "why": "x".repeat(201)}), "why"),
+    ];
+    for (body, field) in cases {
+        println!("{body}");
+        assert_eq!(server.put_host(PATH, body).await.problem(400)["field"], field);
+        assert_eq!(server.get(PATH).await.expect(200)["breaker"], "closed");
+        assert_eq!(server.audited_hosts().await, []);
+    }
 }
 
 #[tokio::test]

@@ -8,7 +8,6 @@ use http::Method;
 use http_body_util::Full;
 use image::{ExtendedColorType, ImageEncoder};
 use image_transform::{Format, probe};
-use rstest::rstest;
 use sha2::Sha256;
 
 use super::openapi::IMAGE;
@@ -54,24 +53,23 @@ fn size(answer: &Answer) -> (Format, u32, u32) {
     (header.format, header.width, header.height)
 }
 
-#[rstest]
-#[case::a_width("?w=30", Format::WebP, 30, 20)]
-#[case::a_height("?h=10", Format::WebP, 15, 10)]
-#[case::both_within("?w=30&h=10", Format::WebP, 15, 10)]
-#[case::covered("?w=30&h=30&fit=cover", Format::WebP, 30, 30)]
-#[case::jpeg("?w=30&format=jpeg", Format::Jpeg, 30, 20)]
-#[case::png_of_the_whole("?format=png", Format::Png, WIDTH, HEIGHT)]
-#[case::never_larger("?w=600", Format::WebP, WIDTH, HEIGHT)]
-#[case::larger_by_wish("?w=120&enlarge=1", Format::WebP, 120, 80)]
 #[tokio::test]
-async fn an_image_has_the_size_and_format_that_is_asked_for(
-    #[case] query: &str,
-    #[case] format: Format,
-    #[case] width: u32,
-    #[case] height: u32,
-) {
+async fn an_image_has_the_size_and_format_that_is_asked_for() {
     let server = with_image().await;
-    assert_eq!(size(&server.get(&format!("/img/{IMAGE}{query}")).await), (format, width, height));
+    let cases: [(&str, Format, u32, u32); 8] = [
+        ("?w=30", Format::WebP, 30, 20),
+        ("?h=10", Format::WebP, 15, 10),
+        ("?w=30&h=10", Format::WebP, 15, 10),
+        ("?w=30&h=30&fit=cover", Format::WebP, 30, 30),
+        ("?w=30&format=jpeg", Format::Jpeg, 30, 20),
+        ("?format=png", Format::Png, WIDTH, HEIGHT),
+        ("?w=600", Format::WebP, WIDTH, HEIGHT),
+        ("?w=120&enlarge=1", Format::WebP, 120, 80),
+    ];
+    for (query, format, width, height) in cases {
+        println!("{query}");
+        assert_eq!(size(&server.get(&format!("/img/{IMAGE}{query}")).await), (format, width, height));
+    }
 }
 
 #[tokio::test]
@@ -136,20 +134,20 @@ async fn head_is_get_without_the_body() {
     }
 }
 
-#[rstest]
-#[case::the_beginning("bytes=0-3", 0, 3)]
-#[case::the_end("bytes=-4", -4, -1)]
-#[case::from_the_fifth_byte("bytes=4-", 4, -1)]
-#[case::beyond_the_end("bytes=4-1000000", 4, -1)]
 #[tokio::test]
-async fn a_part_is_answered(#[case] range: &str, #[case] first: i64, #[case] last: i64) {
+async fn a_part_is_answered() {
     let server = with_image().await;
     let (path, whole) = (format!("/img/{IMAGE}"), webp());
-    let answer = ask(&server, Method::GET, &path, &[("range", range)]).await;
-    let at = |place: i64| if place < 0 { whole.len() as i64 + place } else { place };
-    assert_eq!(answer.status, 206);
-    assert_eq!(answer.body, whole[at(first) as usize..=at(last) as usize]);
-    assert_eq!(answer.headers["content-range"], format!("bytes {}-{}/{}", at(first), at(last), whole.len()));
+    let cases: [(&str, i64, i64); 4] =
+        [("bytes=0-3", 0, 3), ("bytes=-4", -4, -1), ("bytes=4-", 4, -1), ("bytes=4-1000000", 4, -1)];
+    for (range, first, last) in cases {
+        println!("{range}");
+        let answer = ask(&server, Method::GET, &path, &[("range", range)]).await;
+        let at = |place: i64| if place < 0 { whole.len() as i64 + place } else { place };
+        assert_eq!(answer.status, 206);
+        assert_eq!(answer.body, whole[at(first) as usize..=at(last) as usize]);
+        assert_eq!(answer.headers["content-range"], format!("bytes {}-{}/{}", at(first), at(last), whole.len()));
+    }
 }
 
 #[tokio::test]
@@ -163,46 +161,33 @@ async fn a_part_of_another_version_is_the_whole() {
     }
 }
 
-#[rstest]
-#[case::zero("w=0", "w")]
-#[case::too_large("h=4001", "h")]
-#[case::not_a_number("w=ten", "w")]
-#[case::twice("w=1&w=2", "w")]
-#[case::quality("q=101", "q")]
-#[case::unknown("width=10", "width")]
-#[case::fit("fit=stretch", "fit")]
-#[case::format("format=gif", "format")]
-#[case::blur("blur=0.1", "blur")]
-#[case::background("bg=red", "bg")]
-#[case::placeholder("placeholder=yes", "placeholder")]
-#[case::placeholder_twice("placeholder=1&placeholder=1", "placeholder")]
-#[case::a_signature_that_no_one_asked_for("s=00", "s")]
 #[tokio::test]
-async fn a_wrong_parameter_is_named(#[case] query: &str, #[case] field: &str) {
+async fn a_wrong_parameter_is_named() {
     let server = with_image().await;
-    let problem = server.get(&format!("/img/{IMAGE}?{query}")).await.problem(400);
-    assert_eq!(problem["field"], field, "{problem}");
+    let cases: [(&str, &str); 13] = [
+        ("w=0", "w"),
+        ("h=4001", "h"),
+        ("w=ten", "w"),
+        ("w=1&w=2", "w"),
+        ("q=101", "q"),
+        ("width=10", "width"),
+        ("fit=stretch", "fit"),
+        ("format=gif", "format"),
+        ("blur=0.1", "blur"),
+        ("bg=red", "bg"),
+        ("placeholder=yes", "placeholder"),
+        ("placeholder=1&placeholder=1", "placeholder"),
+        ("s=00", "s"),
+    ];
+    for (query, field) in cases {
+        println!("{query}");
+        let problem = server.get(&format!("/img/{IMAGE}?{query}")).await.problem(400);
+        assert_eq!(problem["field"], field, "{problem}");
+    }
 }
 
-#[rstest]
-#[case::climbing("../../canary")]
-#[case::climbing_in_the_middle("brands/../../canary/logo-ae38b1f9.webp")]
-#[case::encoded("%2e%2e/%2e%2e/canary")]
-#[case::encoded_slashes("brands%2f..%2f..%2fcanary")]
-#[case::encoded_twice("%252e%252e%252fcanary")]
-#[case::backslash("brands\\..\\..\\canary")]
-#[case::encoded_backslash("..%5c..%5ccanary")]
-#[case::nul("brands/bud-bros/logo-ae38b1f9.webp%00.png")]
-#[case::absolute("/etc/passwd")]
-#[case::encoded_absolute("%2fetc%2fpasswd")]
-#[case::a_linked_file("brands/linked-file/logo-ae38b1f9.webp")]
-#[case::a_linked_directory("brands/linked-dir/logo-ae38b1f9.webp")]
-#[case::another_name("brands/bud-bros/canary")]
-#[case::the_owner("../payloads/.database")]
-#[case::a_directory("brands/bud-bros")]
-#[case::very_long(&"a/".repeat(3000))]
 #[tokio::test]
-async fn nothing_outside_of_the_images_is_opened(#[case] path: &str) {
+async fn nothing_outside_of_the_images_is_opened() {
     let (server, outside) = (with_image().await, tempfile::tempdir().unwrap());
     let canary = outside.path().join("logo-ae38b1f9.webp");
     std::fs::write(&canary, webp()).unwrap();
@@ -212,13 +197,34 @@ async fn nothing_outside_of_the_images_is_opened(#[case] path: &str) {
     let link = std::os::unix::fs::symlink::<&Path, _>;
     link(&canary, brands.join("linked-file/logo-ae38b1f9.webp")).unwrap();
     link(outside.path(), brands.join("linked-dir")).unwrap();
-    for query in ["", "?w=10"] {
-        let Ok(request) = server.request(Method::GET, &format!("/img/{path}{query}")).body(Full::default()) else {
-            // not an address that HTTP can carry
-            return;
-        };
-        let answer = server.send(request).await;
-        assert!([400, 404].contains(&answer.status.as_u16()), "{path}: {}", answer.status);
+    let cases: [&str; 16] = [
+        "../../canary",
+        "brands/../../canary/logo-ae38b1f9.webp",
+        "%2e%2e/%2e%2e/canary",
+        "brands%2f..%2f..%2fcanary",
+        "%252e%252e%252fcanary",
+        "brands\\..\\..\\canary",
+        "..%5c..%5ccanary",
+        "brands/bud-bros/logo-ae38b1f9.webp%00.png",
+        "/etc/passwd",
+        "%2fetc%2fpasswd",
+        "brands/linked-file/logo-ae38b1f9.webp",
+        "brands/linked-dir/logo-ae38b1f9.webp",
+        "brands/bud-bros/canary",
+        "../payloads/.database",
+        "brands/bud-bros",
+        &"a/".repeat(3000),
+    ];
+    for path in cases {
+        println!("{path}");
+        for query in ["", "?w=10"] {
+            let Ok(request) = server.request(Method::GET, &format!("/img/{path}{query}")).body(Full::default()) else {
+                // not an address that HTTP allows
+                continue;
+            };
+            let answer = server.send(request).await;
+            assert!([400, 404].contains(&answer.status.as_u16()), "{path}: {}", answer.status);
+        }
     }
 }
 

@@ -2,7 +2,6 @@
 
 use http::Method;
 use http_body_util::Full;
-use rstest::rstest;
 use serde_json::{Value, json};
 
 use super::server::{MAX_BODY, Server};
@@ -70,18 +69,6 @@ async fn a_batch_beyond_16_mib_is_refused() {
     let body = format!("{}{{}}", " ".repeat(16 * 1024 * 1024));
     let request = server.request(Method::POST, "/api/job-queue/enqueue-batch").body(Full::from(body)).unwrap();
     server.send(request).await.problem(413);
-}
-
-#[rstest]
-#[case::none(json!({"tasks": []}), "tasks")]
-#[case::no_list(json!({"tasks": {"role": "analytics_refresh"}}), "tasks")]
-#[case::nothing(json!({}), "tasks")]
-#[case::too_many(json!({"tasks": vec![1; 10_001]}), "tasks")]
-#[case::a_typo(json!({"task": []}), "task")]
-#[tokio::test]
-async fn a_wrong_batch_is_refused_by_name(#[case] body: Value, #[case] field: &str) {
-    let server = Server::start().await;
-    assert_eq!(server.post("/api/job-queue/enqueue-batch", body).await.problem(400)["field"], field);
 }
 
 #[tokio::test]

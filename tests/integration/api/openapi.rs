@@ -48,13 +48,6 @@ impl Operation {
         self.description["requestBody"].is_object()
     }
 
-    /// Schema of its request body, references followed.
-    pub fn body_schema(&self, document: &Value) -> Option<Value> {
-        let schema = &self.description["requestBody"]["content"]["application/json"]["schema"];
-        let schema = if schema["oneOf"].is_array() { &schema["oneOf"][0] } else { schema };
-        (!schema.is_null()).then(|| resolved(document, schema).clone())
-    }
-
     /// The statuses of the errors that it describes.
     pub fn errors(&self) -> impl Iterator<Item = u16> {
         let statuses = self.description["responses"].as_object().unwrap().keys();

@@ -238,16 +238,6 @@ async fn failed_tasks_are_the_same_number_in_every_part_of_one_answer() {
     assert_eq!((&failures["tasks"], &failures["mended"]), (&json!(3), &json!(2)), "the mended ones are counted apart");
 }
 
-#[rstest]
-#[case("0")]
-#[case("25")]
-#[case("x")]
-#[tokio::test]
-async fn hours_are_from_one_to_a_day(#[case] hours: &str) {
-    let server = Server::start().await;
-    assert_eq!(server.get(&format!("/api/overview?hours={hours}")).await.problem(400)["field"], "hours");
-}
-
 #[tokio::test]
 async fn proxies_and_hosts_in_trouble_are_counted_for_the_navigation() {
     let server = Server::start().await;

@@ -42,45 +42,44 @@ fn refused(output: &Output, code: i32) -> String {
     stderr
 }
 
-#[rstest]
-#[case::in_process(InProcess)]
-#[case::of_a_server(OfServer)]
 #[tokio::test]
-async fn a_products_price_is_followed_from_the_command_line_alone(#[case] api: Api) {
+async fn a_products_price_is_followed_from_the_command_line_alone() {
     let server = Server::start().await;
     let (_, ids) = selling(&server).await;
-    let run = async |args: &[&str]| run(&server, api, args).await;
-    let table = text(&run(&["products", "search", "blue", "ledg", "--state", "az", "--max-price", "10"]).await);
-    let lines: Vec<&str> = table.lines().collect();
-    assert_eq!(lines.len(), 2, "{table}");
-    assert!(
-        lines[1].contains("Blue Ledger 1") && lines[1].contains("$10.00") && lines[1].contains("a-shop"),
-        "{table}"
-    );
+    let cases: [(&str, Api); 2] = [("in process", InProcess), ("of a server", OfServer)];
+    for (case, api) in cases {
+        println!("{case}");
+        let run = async |args: &[&str]| run(&server, api, args).await;
+        let table = text(&run(&["products", "search", "blue", "ledg", "--state", "az", "--max-price", "10"]).await);
+        let lines: Vec<&str> = table.lines().collect();
+        assert_eq!(lines.len(), 2, "{table}");
+        assert!(
+            lines[1].contains("Blue Ledger 1") && lines[1].contains("$10.00") && lines[1].contains("a-shop"),
+            "{table}"
+        );
 
-    let dearest = text(&run(&["products", "search", "--state", "az", "--sort", "price_desc", "--limit", "1"]).await);
-    assert!(dearest.lines().count() == 2 && dearest.contains("Blue Ledger 2"), "{dearest}");
+        let dearest =
+            text(&run(&["products", "search", "--state", "az", "--sort", "price_desc", "--limit", "1"]).await);
+        assert!(dearest.lines().count() == 2 && dearest.contains("Blue Ledger 2"), "{dearest}");
 
-    let id = ids[0].to_string();
-    let shown = text(&run(&["products", "show", &id]).await);
-    assert!(shown.contains(&format!("product   {id} Blue Ledger 1\nbrand     Granite\n")), "{shown}");
-    assert!(shown.contains("option    1g  $10.00"), "{shown}");
+        let id = ids[0].to_string();
+        let shown = text(&run(&["products", "show", &id]).await);
+        assert!(shown.contains(&format!("product   {id} Blue Ledger 1\nbrand     Granite\n")), "{shown}");
+        assert!(shown.contains("option    1g  $10.00"), "{shown}");
 
-    let history = text(&run(&["products", "history", &id]).await);
-    let prices: Vec<&str> = history.lines().skip(1).filter_map(|line| line.split("  ").nth(1)).collect();
-    assert_eq!(prices, ["$10.03", "$10.02", "$10.01"], "{history}");
-    let of_option = text(&run(&["products", "history", &id, "--option", "1g"]).await);
-    assert!(of_option.lines().count() == 2 && of_option.contains("$10.00"), "{of_option}");
+        let history = text(&run(&["products", "history", &id]).await);
+        let prices: Vec<&str> = history.lines().skip(1).filter_map(|line| line.split("  ").nth(1)).collect();
+        assert_eq!(prices, ["$10.03", "$10.02", "$10.01"], "{history}");
+        let of_option = text(&run(&["products", "history", &id, "--option", "1g"]).await);
+        assert!(of_option.lines().count() == 2 && of_option.contains("$10.00"), "{of_option}");
 
-    let answer: Value = serde_json::from_str(&text(&run(&["products", "search", "blue", "--json"]).await)).unwrap();
-    assert_eq!(answer, server.get("/api/products/search?q=blue&limit=20").await.expect(200), "the API's answer");
+        let answer: Value = serde_json::from_str(&text(&run(&["products", "search", "blue", "--json"]).await)).unwrap();
+        assert_eq!(answer, server.get("/api/products/search?q=blue&limit=20").await.expect(200), "the API's answer");
+    }
 }
 
-#[rstest]
-#[case::in_process(InProcess)]
-#[case::of_a_server(OfServer)]
 #[tokio::test]
-async fn all_products_are_exported_page_by_page_with_their_prices(#[case] api: Api) {
+async fn all_products_are_exported_page_by_page_with_their_prices() {
     let server = Server::start().await;
     let (store, _) = selling(&server).await;
     let more = "INSERT INTO store_products (dispensary_id, provider, provider_product_id, name_raw, price_rec, is_on_special, quantity_censored, is_in_stock,
@@ -89,43 +88,48 @@ async fn all_products_are_exported_page_by_page_with_their_prices(#[case] api: A
                   FROM dispensaries d, generate_series(1, 501) n";
     server.add_store("b-shop").await;
     server.database.raw.batch_execute(more).await.unwrap();
-    let run = async |args: &[&str]| run(&server, api, args).await;
+    let cases: [(&str, Api); 2] = [("in process", InProcess), ("of a server", OfServer)];
+    for (case, api) in cases {
+        println!("{case}");
+        let run = async |args: &[&str]| run(&server, api, args).await;
 
-    let csv = text(&run(&["products", "export"]).await);
-    let (headers, rows) = csv.split_once('\n').unwrap();
-    let headers: BTreeSet<&str> = headers.split(',').collect();
-    let ids: BTreeSet<&str> = rows.lines().filter_map(|row| row.split(',').next()).collect();
-    assert_eq!((rows.lines().count(), ids.len()), (2 + 2 * 501, 2 + 2 * 501), "each once");
-    let quoted = rows.lines().filter(|row| row.contains(",dutchie,x7,,\"Granite, \"\"7\"\"\",,,,,1200,1200,"));
-    assert_eq!(quoted.count(), 2, "{csv}");
-    assert_eq!(rows.matches(",dutchie,x9,,'=1+2,").count(), 2, "a spreadsheet reads no name as a formula");
+        let csv = text(&run(&["products", "export"]).await);
+        let (headers, rows) = csv.split_once('\n').unwrap();
+        let headers: BTreeSet<&str> = headers.split(',').collect();
+        let ids: BTreeSet<&str> = rows.lines().filter_map(|row| row.split(',').next()).collect();
+        assert_eq!((rows.lines().count(), ids.len()), (2 + 2 * 501, 2 + 2 * 501), "each once");
+        let quoted = rows.lines().filter(|row| row.contains(",dutchie,x7,,\"Granite, \"\"7\"\"\",,,,,1200,1200,"));
+        assert_eq!(quoted.count(), 2, "{csv}");
+        assert_eq!(rows.matches(",dutchie,x9,,'=1+2,").count(), 2, "a spreadsheet reads no name as a formula");
 
-    let id = store.to_string();
-    for args in [
-        &["products", "export", "--store", &id, "--format", "json"][..],
-        &["products", "export", "--store", &id, "--json"],
-    ] {
-        let products: Value = serde_json::from_str(&text(&run(args).await)).unwrap();
-        let products = products.as_array().unwrap();
-        assert_eq!(products.len(), 2 + 501);
-        let names: BTreeSet<&str> = products[0].as_object().unwrap().keys().map(String::as_str).collect();
-        assert_eq!(names, headers, "the columns are those of the API");
+        let id = store.to_string();
+        for args in [
+            &["products", "export", "--store", &id, "--format", "json"][..],
+            &["products", "export", "--store", &id, "--json"],
+        ] {
+            let products: Value = serde_json::from_str(&text(&run(args).await)).unwrap();
+            let products = products.as_array().unwrap();
+            assert_eq!(products.len(), 2 + 501);
+            let names: BTreeSet<&str> = products[0].as_object().unwrap().keys().map(String::as_str).collect();
+            assert_eq!(names, headers, "the columns are those of the API");
+        }
+
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("products.csv");
+        let written = text(&run(&["products", "export", "--out", file.to_str().unwrap()]).await);
+        assert_eq!(written, format!("1,004 products written to {}\n", file.display()));
+        assert_eq!(std::fs::read_to_string(&file).unwrap().lines().count(), csv.lines().count());
+        let absent = dir.path().join("none.csv");
+        let nowhere = dir.path().join("none").join("products.csv");
+        let stderr = refused(&run(&["products", "export", "--out", nowhere.to_str().unwrap()]).await, 1);
+        assert!(
+            stderr.contains(&format!("cannot write {}", nowhere.display())) && !stderr.contains(".export-"),
+            "{stderr}"
+        );
+        let stderr =
+            refused(&run(&["products", "export", "--store", "4711", "--out", absent.to_str().unwrap()]).await, 3);
+        assert!(stderr.contains("4711") && std::fs::read_dir(dir.path()).unwrap().count() == 1, "{stderr}");
     }
-
-    let dir = tempfile::tempdir().unwrap();
-    let file = dir.path().join("products.csv");
-    let written = text(&run(&["products", "export", "--out", file.to_str().unwrap()]).await);
-    assert_eq!(written, format!("1,004 products written to {}\n", file.display()));
-    assert_eq!(std::fs::read_to_string(&file).unwrap().lines().count(), csv.lines().count());
-    let absent = dir.path().join("none.csv");
-    let nowhere = dir.path().join("none").join("products.csv");
-    let stderr = refused(&run(&["products", "export", "--out", nowhere.to_str().unwrap()]).await, 1);
-    assert!(
-        stderr.contains(&format!("cannot write {}", nowhere.display())) && !stderr.contains(".export-"),
-        "{stderr}"
-    );
-    let stderr = refused(&run(&["products", "export", "--store", "4711", "--out", absent.to_str().unwrap()]).await, 3);
-    assert!(stderr.contains("4711") && std::fs::read_dir(dir.path()).unwrap().count() == 1, "{stderr}");
 }
 
 #[tokio::test]
@@ -153,50 +157,55 @@ async fn what_is_found_by_its_spelling_alone_is_said_so() {
     selling(&server).await;
     let found = run(&server, InProcess, &["products", "search", "blue ledgr"]).await;
     assert!(text(&found).contains("Blue Ledger"));
-    assert!(String::from_utf8_lossy(&found.stderr).contains("spelled alike"));
+    assert!(String::from_utf8_lossy(&found.stderr).contains("a similar spelling"));
     assert!(!String::from_utf8_lossy(&found.stderr).contains("WARN"), "it is no fault");
     let none = run(&server, InProcess, &["products", "search", "chocolate"]).await;
     assert!(text(&none).lines().count() == 1 && String::from_utf8_lossy(&none.stderr).contains("no product matches"));
 }
 
-#[rstest]
-#[case::no_product(&["products", "show", "4711"], 3, "product 4711")]
-#[case::no_products_history(&["products", "history", "4711"], 3, "product 4711")]
-#[case::nothing_to_be_relevant_to(&["products", "search", "--sort", "relevance"], 2, "--sort")]
-#[case::a_long_state(&["products", "search", "blue", "--state", "Arizona"], 2, "--state: not two letters")]
-#[case::a_price_in_words(&["products", "search", "blue", "--min-price", "ten"], 2, "such as 35 or 12.50")]
-#[case::a_number_without_an_option(&["products", "history", "1", "--nth", "1"], 2, "--option")]
-#[case::no_payloads(&["payload", "diff", "4711"], 3, "4711")]
-#[case::no_platform(&["payload", "list", "--platform", "another"], 2, "another")]
-#[case::no_store(&["stores", "disable", "4711"], 3, "store 4711")]
 #[tokio::test]
-async fn a_refusal_names_the_fault(#[case] args: &[&str], #[case] code: i32, #[case] named: &str) {
+async fn a_refusal_names_the_fault() {
     let server = Server::start().await;
-    let stderr = refused(&run(&server, InProcess, args).await, code);
-    assert!(stderr.contains(named), "{stderr}");
+    let cases: [(&[&str], i32, &str); 9] = [
+        (&["products", "show", "4711"], 3, "product 4711"),
+        (&["products", "history", "4711"], 3, "product 4711"),
+        (&["products", "search", "--sort", "relevance"], 2, "--sort"),
+        (&["products", "search", "blue", "--state", "Arizona"], 2, "--state: not two letters"),
+        (&["products", "search", "blue", "--min-price", "ten"], 2, "such as 35 or 12.50"),
+        (&["products", "history", "1", "--nth", "1"], 2, "--option"),
+        (&["payload", "diff", "4711"], 3, "4711"),
+        (&["payload", "list", "--platform", "another"], 2, "another"),
+        (&["stores", "disable", "4711"], 3, "store 4711"),
+    ];
+    for (args, code, named) in cases {
+        println!("{named}");
+        let stderr = refused(&run(&server, InProcess, args).await, code);
+        assert!(stderr.contains(named), "{stderr}");
+    }
 }
 
-#[rstest]
-#[case::in_process(InProcess)]
-#[case::of_a_server(OfServer)]
 #[tokio::test]
-async fn payloads_are_listed_and_compared(#[case] api: Api) {
+async fn payloads_are_listed_and_compared() {
     let server = Server::start().await;
     let (store, ids) = crawled(&server, &[&["a"], &["a", "b"], &["b", "c"]]).await;
     let store = store.to_string();
-    let run = async |args: &[&str]| run(&server, api, args).await;
-    let list = text(&run(&["payload", "list", "--store", &store, "--limit", "2"]).await);
-    let listed: Vec<&str> = list.lines().skip(1).filter_map(|line| line.split(' ').next()).collect();
-    assert_eq!(listed, [ids[2].to_string(), ids[1].to_string()], "{list}");
+    let cases: [(&str, Api); 2] = [("in process", InProcess), ("of a server", OfServer)];
+    for (case, api) in cases {
+        println!("{case}");
+        let run = async |args: &[&str]| run(&server, api, args).await;
+        let list = text(&run(&["payload", "list", "--store", &store, "--limit", "2"]).await);
+        let listed: Vec<&str> = list.lines().skip(1).filter_map(|line| line.split(' ').next()).collect();
+        assert_eq!(listed, [ids[2].to_string(), ids[1].to_string()], "{list}");
 
-    let diff = text(&run(&["payload", "diff", &store]).await);
-    assert!(diff.contains("added 1, removed 1, price changes 0"), "{diff}");
-    let lines: Vec<&str> = diff.lines().skip(3).filter_map(|line| line.split("  ").next()).collect();
-    assert_eq!(lines, ["added", "removed"], "{diff}");
-    let (from, to) = (ids[0].to_string(), ids[1].to_string());
-    let older = text(&run(&["payload", "diff", &store, "--from", &from, "--to", &to, "--json"]).await);
-    let older: Value = serde_json::from_str(&older).unwrap();
-    assert_eq!((&older["diff"]["added"], &older["diff"]["removed"]), (&json!(1), &json!(0)));
+        let diff = text(&run(&["payload", "diff", &store]).await);
+        assert!(diff.contains("added 1, removed 1, price changes 0"), "{diff}");
+        let lines: Vec<&str> = diff.lines().skip(3).filter_map(|line| line.split("  ").next()).collect();
+        assert_eq!(lines, ["added", "removed"], "{diff}");
+        let (from, to) = (ids[0].to_string(), ids[1].to_string());
+        let older = text(&run(&["payload", "diff", &store, "--from", &from, "--to", &to, "--json"]).await);
+        let older: Value = serde_json::from_str(&older).unwrap();
+        assert_eq!((&older["diff"]["added"], &older["diff"]["removed"]), (&json!(1), &json!(0)));
+    }
 }
 
 #[rstest]
@@ -267,39 +276,44 @@ async fn stores_are_added_from_the_command_line_alone(#[case] api: Api) {
     assert!(private.contains("api_host 10.0.0.1 is not a public host"), "{private}");
 }
 
-#[rstest]
-#[case::stores(&["stores", "list"], "drover stores import")]
-#[case::proxies(&["proxies", "list"], "drover proxies import FILE")]
-#[case::tasks(&["tasks", "list"], "drover tasks generate")]
-#[case::workers(&["workers", "list"], "drover worker")]
-#[case::tokens(&["token", "list"], "drover token create")]
-#[case::groups(&["groups", "list"], "drover stores tag")]
 #[tokio::test]
-async fn an_empty_list_names_the_command_that_fills_it(#[case] args: &[&str], #[case] command: &str) {
+async fn an_empty_list_names_the_command_that_fills_it() {
     let database = testkit::database().await;
-    let list = async |more: &[&str]| {
-        let args = [args, more].concat();
-        drover().env("DATABASE_URL", &database.url).args(args).output().await.unwrap()
-    };
-    let said = list(&[]).await;
-    assert!(said.status.success() && String::from_utf8_lossy(&said.stderr).contains(command), "{said:?}");
-    assert!(list(&["--json"]).await.stderr.is_empty(), "its JSON says it");
+    let cases: [(&[&str], &str); 6] = [
+        (&["stores", "list"], "drover stores import"),
+        (&["proxies", "list"], "drover proxies import FILE"),
+        (&["tasks", "list"], "drover tasks generate"),
+        (&["workers", "list"], "drover worker"),
+        (&["token", "list"], "drover token create"),
+        (&["groups", "list"], "drover stores tag"),
+    ];
+    for (args, command) in cases {
+        println!("{command}");
+        let list = async |more: &[&str]| {
+            let args = [args, more].concat();
+            drover().env("DATABASE_URL", &database.url).args(args).output().await.unwrap()
+        };
+        let said = list(&[]).await;
+        assert!(said.status.success() && String::from_utf8_lossy(&said.stderr).contains(command), "{said:?}");
+        assert!(list(&["--json"]).await.stderr.is_empty(), "its JSON says it");
+    }
 }
 
-#[rstest]
-#[case::in_process(InProcess)]
-#[case::of_a_server(OfServer)]
 #[tokio::test]
-async fn the_items_of_an_account_are_listed(#[case] api: Api) {
+async fn the_items_of_an_account_are_listed() {
     let server = Server::start().await;
     let sql = "INSERT INTO media_accounts (id, platform, username, kind) VALUES (7, 'site', 'ann', 'public');
                INSERT INTO media_items (source, source_id, account_id, kind, url)
                VALUES ('site', 'of-ann', 7, 'file', 'https://site.example/1'), ('site', 'of-none', NULL, 'file', 'https://site.example/2')";
     server.database.raw.batch_execute(sql).await.unwrap();
-    let listed = text(&run(&server, api, &["media", "items", "--account", "7"]).await);
-    assert!(listed.lines().count() == 2 && listed.contains("of-ann"), "{listed}");
-    let refused = refused(&run(&server, api, &["media", "items", "--account", "ann"]).await, 2);
-    assert!(refused.contains("--account"), "{refused}");
+    let cases: [(&str, Api); 2] = [("in process", InProcess), ("of a server", OfServer)];
+    for (case, api) in cases {
+        println!("{case}");
+        let listed = text(&run(&server, api, &["media", "items", "--account", "7"]).await);
+        assert!(listed.lines().count() == 2 && listed.contains("of-ann"), "{listed}");
+        let refused = refused(&run(&server, api, &["media", "items", "--account", "ann"]).await, 2);
+        assert!(refused.contains("--account"), "{refused}");
+    }
 }
 
 #[tokio::test]

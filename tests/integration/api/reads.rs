@@ -9,7 +9,6 @@ use domain::store::Platform;
 use flate2::bufread::{GzDecoder, MultiGzDecoder};
 use http::Method;
 use http_body_util::Full;
-use rstest::rstest;
 use serde_json::{Value, json};
 use storage::{PageBytes, PayloadContent, PayloadHead, Payloads};
 
@@ -149,27 +148,6 @@ async fn the_last_two_payloads_are_compared() {
     server.get("/api/payloads/store/4711/diff").await.problem(404);
 }
 
-#[rstest]
-#[case::of_data("/api/payloads/{id}/data")]
-#[case::of_the_file("/api/payloads/{id}/data?raw=1")]
-#[case::of_the_latest("/api/payloads/store/{store}/latest")]
-#[case::of_a_comparison("/api/payloads/store/{store}/diff")]
-#[tokio::test]
-async fn a_damaged_or_missing_file_is_an_answer_with_its_reason(#[case] path: &str) {
-    let server = Server::start().await;
-    let (store, ids) = crawled(&server, &[&["a"], &["b"]]).await;
-    let path = path.replace("{id}", &ids[1].to_string()).replace("{store}", &store.to_string());
-    let shown = server.get(&format!("/api/payloads/{}", ids[1])).await.expect(200);
-    let file = server.storage.path().join(shown["storage_path"].as_str().unwrap());
-    std::fs::write(&file, b"rubbish").unwrap();
-    let problem = server.get(&path).await.problem(422);
-    assert!(problem["detail"].as_str().unwrap().contains("is damaged"), "{problem}");
-    std::fs::remove_file(&file).unwrap();
-    let problem = server.get(&path).await.problem(410);
-    assert!(problem["detail"].as_str().unwrap().contains("does not exist"), "{problem}");
-    assert!(!problem.to_string().contains(server.storage.path().to_str().unwrap()), "{problem}");
-}
-
 /// A store that sells two products, one of them with options; its id and theirs.
 pub async fn selling(server: &Server) -> (i64, Vec<i64>) {
     let store = server.add_store("a-shop").await;
@@ -291,32 +269,6 @@ async fn analytics_say_as_of_when_they_are() {
     }
     let brands = server.get("/api/analytics/brand-presence").await.expect(200);
     assert_eq!((&brands["brands"][0]["brand"], &brands["brands"][0]["price_avg"]), (&json!("Granite"), &json!(1500)));
-}
-
-#[rstest]
-#[case::unknown("/api/stores?sttae=AZ", "sttae")]
-#[case::no_state("/api/stores?state=Arizona", "state")]
-#[case::no_truth("/api/stores?crawl_enabled=yes", "crawl_enabled")]
-#[case::no_cursor("/api/stores?cursor=4711", "cursor")]
-#[case::no_sort("/api/stores/1/products?sort=size", "sort")]
-#[case::huge_price("/api/stores/1/products?min_price=2147483648", "min_price")]
-#[case::no_relevance("/api/products/search?sort=relevance", "sort")]
-#[case::no_search_sort("/api/products/search?q=a&sort=size", "sort")]
-#[case::empty_question("/api/products/search?q=", "q")]
-#[case::many_points("/api/products/1/history?points=1001", "points")]
-#[case::no_points("/api/products/1/history?points=0", "points")]
-#[case::no_number("/api/products/1/history?nth=-1", "nth")]
-#[case::no_id("/api/products/blue", "id")]
-#[case::no_platform("/api/payloads?platform=another", "platform")]
-#[case::long_page("/api/payloads?limit=501", "limit")]
-#[case::no_form("/api/payloads/1/data?raw=2", "raw")]
-#[case::no_payload("/api/payloads/store/1/diff?from=first", "from")]
-#[case::no_time("/api/analytics/price-trend?from=yesterday", "from")]
-#[tokio::test]
-async fn what_cannot_be_meant_is_refused_by_name(#[case] path: &str, #[case] field: &str) {
-    let server = Server::start().await;
-    let problem = server.get(path).await.problem(400);
-    assert!(problem.to_string().contains(&format!("\"{field}")), "{problem}");
 }
 
 #[tokio::test]

@@ -167,20 +167,24 @@ async fn a_schedule_that_cannot_be_read_says_why_and_can_be_switched_off() {
     assert_eq!(server.put_schedule(&path, None, json!({"enabled": false})).await.expect(200)["enabled"], false);
 }
 
-#[rstest]
-#[case::nothing(json!({}), "enabled")]
-#[case::a_typo(json!({"intervall_hours": 4}), "intervall_hours")]
-#[case::both(json!({"interval_hours": 4, "cron": "0 0 6 * * *"}), "cron")]
-#[case::never(json!({"cron": "0 0 0 31 2 *"}), "cron")]
-#[case::a_role_of_no_stores(json!({"role": "analytics_refresh", "group_name": "rivals"}), "group_name")]
-#[case::a_role_without_its_platform(json!({"role": "store_discovery"}), "platform")]
-#[case::args(json!({"args": {"x": 1}}), "args")]
 #[tokio::test]
-async fn a_wrong_change_is_refused_by_name(#[case] body: Value, #[case] field: &str) {
+async fn a_wrong_change_is_refused_by_name() {
     let (server, path) = server_with_schedule().await;
     let before = server.get(&path).await.expect(200);
-    assert_eq!(server.put_schedule(&path, None, body).await.problem(400)["field"], field);
-    assert_eq!(server.get(&path).await.expect(200), before);
+    let cases: [(Value, &str); 7] = [
+        (json!({}), "enabled"),
+        (json!({"intervall_hours": 4}), "intervall_hours"),
+        (json!({"interval_hours": 4, "cron": "0 0 6 * * *"}), "cron"),
+        (json!({"cron": "0 0 0 31 2 *"}), "cron"),
+        (json!({"role": "analytics_refresh", "group_name": "rivals"}), "group_name"),
+        (json!({"role": "store_discovery"}), "platform"),
+        (json!({"args": {"x": 1}}), "args"),
+    ];
+    for (body, field) in cases {
+        println!("{body}");
+        assert_eq!(server.put_schedule(&path, None, body).await.problem(400)["field"], field);
+        assert_eq!(server.get(&path).await.expect(200), before);
+    }
 }
 
 #[tokio::test]

@@ -8,8 +8,10 @@ use std::time::Duration;
 use api::rendered_images::Renderer;
 use api::{Actors, ApiServices, ApiState, CrawlLimits, Health, PayloadFiles};
 use cluster::Cluster;
+use db::Db;
 use domain::proxy::{Budgets, HealthCounts, PoolState};
 use drover::cli::proxies::checker;
+use foundation::digest::sha256_hex;
 use foundation::secrets::SecretKeys;
 use geo::Geo;
 use http::{Method, Request, Response, StatusCode};
@@ -28,7 +30,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::attack::leaks;
 use super::openapi::assert_described;
-use testkit::{FakeCluster, TestDatabase, drover};
+use testkit::{FakeCluster, TestDatabase};
 
 pub const MAX_BODY: usize = 4096;
 
@@ -193,14 +195,9 @@ impl Server {
         send(self.address, request).await
     }
 
-    /// The text of a new token with this access role, named like it.
+    /// The text of a new token with this access role, named like it; made as another process makes one.
     pub async fn token(&self, role: &str) -> String {
-        let run = drover()
-            .env("DATABASE_URL", &self.database.url)
-            .args(["token", "create", "--role", role, "--name", role, "--json"])
-            .output();
-        let made: Value = serde_json::from_slice(&run.await.unwrap().stdout).unwrap();
-        made["token"].as_str().unwrap().to_owned()
+        make_token(&self.database.db, role).await
     }
 
     /// A request with this token and an empty or JSON body.
@@ -224,6 +221,14 @@ impl Server {
         let sql = "INSERT INTO dispensaries (name, slug, platform_dispensary_id) VALUES ($1, $1, $1) RETURNING id";
         self.database.raw.query_one(sql, &[&name]).await.unwrap().get(0)
     }
+}
+
+/// Makes a token with this access role, named like it, and returns its text.
+pub async fn make_token(db: &Db, role: &str) -> String {
+    let text = format!("drover_Secret-of_{role}");
+    let (client, access) = (db.client().await.unwrap(), role.parse().unwrap());
+    db::api_tokens::insert(&client, role, access, &sha256_hex(&text)).await.unwrap().unwrap();
+    text
 }
 
 /// An answer whose body is still to come.

@@ -132,7 +132,7 @@ async fn a_platform_id_of_another_store_is_refused_with_its_number() {
     let refused = put(&server, two, json!({"name": "Second", "platform_dispensary_id": "one"})).await.problem(409);
     assert_eq!(refused["detail"], format!("store {one} has the platform id one already"));
     let nowhere = put(&server, two, json!({"slug": null, "platform_dispensary_id": ""})).await.problem(409);
-    assert!(nowhere["detail"].as_str().unwrap().contains("one of them must be left"), "{nowhere}");
+    assert!(nowhere["detail"].as_str().unwrap().contains("at least one of them must remain"), "{nowhere}");
     assert_eq!(server.get(&format!("/api/stores/{two}")).await.expect(200)["name"], "two", "nothing of it is changed");
     assert_eq!(put(&server, two, json!({"menu_url": "right"})).await.problem(400)["field"], "menu_url");
     assert_eq!(put(&server, two, json!({"name": null})).await.problem(400)["field"], "name");

@@ -44,7 +44,7 @@ async fn a_change_is_a_sentence() {
             "schedules.trigger",
             "1",
             r#"'{"name": "all", "tasks": 2}'"#,
-            "local triggered the schedule all, which made 2 tasks",
+            "local triggered the schedule all, which created 2 tasks",
         ),
         (
             "command line",
@@ -63,7 +63,7 @@ async fn a_change_is_a_sentence() {
         world.open("/admin/audit").await;
         world.tells(sentence).await;
     }
-    world.sees("“local” is a caller on the machine of the server").await;
+    world.sees("“local” is a caller on the server's machine").await;
     world.assert_no_errors().await;
 }
 

@@ -39,7 +39,7 @@ async fn browser() -> Browser {
     {
         return browser;
     }
-    Browser::start().await.unwrap()
+    Browser::start(testkit::fast_dir()).await.unwrap()
 }
 
 fn idle() -> MutexGuard<'static, Vec<Browser>> {

@@ -40,7 +40,7 @@ async fn charts_begin_with_the_first_count_of_their_range_and_say_so() {
     let world = World::start().await;
     let begin = clock(world.has_asked(20, 0).await);
     world.open("/admin").await;
-    world.sees(&format!("Nothing of the last 1 h was counted before {begin}.")).await;
+    world.sees(&format!("In the last 1 h, nothing was counted before {begin}.")).await;
     world.sees(&format!("% of 20 requests, since {begin}")).await;
     let first = format!("{AXES}.map((labels) => labels[0]).join() === '{begin},{begin},{begin}'");
     world.browser.until("each chart begins there", &first).await.unwrap();

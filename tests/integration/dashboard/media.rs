@@ -111,7 +111,7 @@ async fn selectors_that_are_no_json_or_no_css_are_named_at_their_field() {
     world.press("Edit… forum A board").await;
     world.browser.fill("dialog [name=selectors]", "{ post }").await.unwrap();
     world.click(&in_dialog("Save")).await;
-    world.field_says("selectors", "is no JSON").await;
+    world.field_says("selectors", "is not JSON").await;
     world.browser.fill("dialog [name=selectors]", r#"{"post": "li.reply"}"#).await.unwrap();
     world.click(&in_dialog("Save")).await;
     let kept = "SELECT count(*) FROM forums WHERE id = 1 AND selectors = '{\"post\": \"li.reply\"}'";

@@ -94,7 +94,7 @@ async fn a_table_is_sorted_by_its_heads_and_its_address_keeps_the_order() {
     world.is_sorted("b.test", "Host", "descending").await;
     world.open("/admin/hosts?sort=host_desc").await;
     world.is_sorted("b.test", "Host", "descending").await;
-    world.sees("each that was asked, by host, backwards").await;
+    world.sees("every host that was contacted, by host, backwards").await;
     world.click(&head("Breaker")).await;
     world.browser.until("the usual order has no parameter", "location.search === ''").await.unwrap();
 }
@@ -292,7 +292,7 @@ async fn a_filter_of_the_address_that_is_not_understood_is_named_on_every_page()
         ("/admin/tasks", "role=cook", "role:cook is not understood. Possible: store_discovery"),
         ("/admin/stores", "enabled=maybe", "enabled:maybe is not understood. Possible: yes or no."),
         ("/admin/stores", "crawl_enabled=maybe", "enabled:maybe is not understood. Possible: yes or no."),
-        ("/admin/stores", "state=foo", "state:foo is not understood. Possible: two letters, as MI."),
+        ("/admin/stores", "state=foo", "state:foo is not understood. Possible: two letters, such as MI."),
         ("/admin/stores", "sort=foo", "sort=foo is not understood. Possible: trouble, name"),
         ("/admin/tasks", "sort=foo", "sort=foo is not understood. Possible: newest, oldest"),
         ("/admin/products", "in_stock=maybe", "in_stock:maybe is not understood. Possible: yes or no."),

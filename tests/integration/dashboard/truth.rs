@@ -100,7 +100,7 @@ async fn the_verdict_says_nothing_before_all_that_it_judges_is_read() {
     world.open("/admin").await;
     for missing in ["overview", "hosts", "proxies"] {
         let verdict = world.browser.run(VERDICT_WITHOUT, vec![json!(missing)]).await.unwrap();
-        assert_eq!(verdict, "Reading how it is.", "without {missing}");
+        assert_eq!(verdict, "Loading the state.", "without {missing}");
     }
     let verdict = world.browser.run(VERDICT_WITHOUT, vec![json!("nothing")]).await.unwrap();
     assert!(verdict.as_str().unwrap().contains("look at"), "{verdict}");
@@ -196,7 +196,7 @@ async fn a_run_that_was_just_made_is_not_claimed_again() {
     world.open("/admin/schedules").await;
     let run = "//tr[contains(., 'analytics_refresh')]//button[starts-with(normalize-space(), 'Trigger')][not(@aria-busy='true')]";
     world.click(run).await;
-    world.reports("ran and made 1 task").await;
+    world.reports("ran and created 1 task").await;
     world.click(run).await;
     world.reports("did not run again").await;
 }

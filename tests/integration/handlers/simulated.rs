@@ -221,7 +221,7 @@ async fn an_empty_menu_changes_nothing_however_often_it_comes_until_a_person_acc
     for look in 1..=4 {
         // the second within an hour does not count as a look
         for _ in 0..2 {
-            assert!(empty_menu(&harness).await.contains(&format!("no product where it held {held};")));
+            assert!(empty_menu(&harness).await.contains(&format!("no product, down from {held};")));
         }
         assert_eq!(harness.store.count("SELECT count(*) FROM suspicious_menus").await, look);
         assert_eq!(has_status(&harness, "empty_menu").await, look >= 3, "after look {look}");

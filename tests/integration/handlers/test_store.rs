@@ -67,12 +67,6 @@ impl TestStore {
         db::payloads::get(&client, row.get(0)).await.unwrap().unwrap()
     }
 
-    /// The newest payload.
-    pub async fn latest(&self) -> Payload {
-        let client = self.database.db.client().await.unwrap();
-        db::payloads::latest(&client, self.id).await.unwrap().unwrap()
-    }
-
     /// A complete crawl fetched at `second`, refreshed at once.
     pub async fn crawl(&self, second: i64, products: Vec<Product>) -> Counts {
         let payload = self.payload(second, products.len(), 1.0).await;

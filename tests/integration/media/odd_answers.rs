@@ -58,7 +58,7 @@ async fn an_odd_credit_costs_no_other_one_and_is_not_taken_for_gone() {
     // one without an id may be any of them
     assert_eq!(harness.sync_people().await["gone"], 0);
     let all_odd = harness.run(Role::AppearancesSync, json!({})).await;
-    assert!(all_odd.err().unwrap().to_string().contains("has a new shape"));
+    assert!(all_odd.err().unwrap().to_string().contains("has an unexpected format"));
 }
 
 #[tokio::test]

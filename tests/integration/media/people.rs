@@ -91,7 +91,7 @@ async fn a_person_who_is_unknown_fails_no_other() {
     harness.add_key("tmdb.token").await;
     let synced = harness.settle(Role::AppearancesSync, json!({})).await;
     assert_eq!((&synced.result["people"], &synced.result["failed"]), (&json!(2), &json!(1)));
-    assert_eq!(harness.get::<Person>(unknown).await.last_error.as_deref(), Some("TMDb knows no such person"));
+    assert_eq!(harness.get::<Person>(unknown).await.last_error.as_deref(), Some("TMDb does not know this person"));
 }
 
 #[tokio::test]

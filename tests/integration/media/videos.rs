@@ -124,7 +124,7 @@ async fn a_channel_that_fails_does_not_fail_the_job_and_says_why() {
     let polled = harness.settle(Role::YoutubeMonitor, json!({})).await;
     assert_eq!(polled.result, json!({"channels": 2, "failed": 1, "new": SHOWN, "gaps": 0}));
     let channel: Channel = harness.get(unknown).await;
-    assert_eq!(channel.last_error.as_deref(), Some("the service knows no such channel"));
+    assert_eq!(channel.last_error.as_deref(), Some("the service does not know this channel"));
     assert_eq!(channel.last_polled_at, None);
 }
 

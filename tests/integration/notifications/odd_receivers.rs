@@ -82,46 +82,58 @@ fn done(ended: &Result<Outcome, TaskError>) -> bool {
     matches!(ended, Ok(Outcome::Done(_)))
 }
 
-#[rstest]
-#[case::latin_1(b"250 angenommen f\xfcr sp\xe4ter\r\n", AfterAnswer::GoOn)]
-#[case::no_text(b"250\r\n", AfterAnswer::GoOn)]
-#[case::a_blank_alone(b"250 \r\n", AfterAnswer::GoOn)]
-#[case::several_lines(b"250-kept\r\n250-\xff\xfe\r\n250 really\r\n", AfterAnswer::GoOn)]
-#[case::odd_bytes(b"250 \x00\x01\x1b[31m\r\n", AfterAnswer::GoOn)]
-#[case::a_line_feed_alone(b"250 ok\n", AfterAnswer::GoOn)]
-#[case::another_code_of_success(b"252 ok\r\n", AfterAnswer::GoOn)]
-#[case::closed_after_it(b"250 ok\r\n", AfterAnswer::Close)]
-#[case::reset_after_it(b"250 ok\r\n", AfterAnswer::Reset)]
-#[case::closed_in_the_text(b"250 o", AfterAnswer::Close)]
-#[case::closed_after_the_digits(b"250", AfterAnswer::Close)]
-#[case::closed_between_two_lines(b"250-kept\r\n", AfterAnswer::Close)]
-#[case::silent_in_the_text(b"250 o", AfterAnswer::Silence)]
-#[case::a_text_without_end(b"250 x", AfterAnswer::Endless)]
 #[tokio::test]
-async fn a_mail_whose_code_is_250_is_accepted_whatever_follows(#[case] reply: &[u8], #[case] then: AfterAnswer) {
+async fn a_mail_whose_code_is_250_is_accepted_whatever_follows() {
     let harness = MediaHarness::start().await;
-    let endpoint = harness.add_mail(&[ANN]).await;
-    harness.site.script_mail(ending(reply, then));
-    harness.tell(endpoint, 2).await;
-    assert!(done(&harness.send(endpoint).await));
-    harness.send_all(endpoint).await;
-    assert_eq!(harness.site.mails().len(), 2);
-    assert_eq!(harness.states(endpoint).await, ["delivered"; 2]);
+    let cases: [(&str, &[u8], AfterAnswer); 14] = [
+        ("latin 1", b"250 angenommen f\xfcr sp\xe4ter\r\n", AfterAnswer::GoOn),
+        ("no text", b"250\r\n", AfterAnswer::GoOn),
+        ("a blank alone", b"250 \r\n", AfterAnswer::GoOn),
+        ("several lines", b"250-kept\r\n250-\xff\xfe\r\n250 really\r\n", AfterAnswer::GoOn),
+        ("odd bytes", b"250 \x00\x01\x1b[31m\r\n", AfterAnswer::GoOn),
+        ("a line feed alone", b"250 ok\n", AfterAnswer::GoOn),
+        ("another code of success", b"252 ok\r\n", AfterAnswer::GoOn),
+        ("closed after it", b"250 ok\r\n", AfterAnswer::Close),
+        ("reset after it", b"250 ok\r\n", AfterAnswer::Reset),
+        ("closed in the text", b"250 o", AfterAnswer::Close),
+        ("closed after the digits", b"250", AfterAnswer::Close),
+        ("closed between two lines", b"250-kept\r\n", AfterAnswer::Close),
+        ("silent in the text", b"250 o", AfterAnswer::Silence),
+        ("a text without end", b"250 x", AfterAnswer::Endless),
+    ];
+    for (case, reply, then) in cases {
+        println!("{case}");
+        let endpoint = harness.add_mail(&[ANN]).await;
+        let before = harness.site.mails().len();
+        harness.site.script_mail(ending(reply, then));
+        harness.tell(endpoint, 2).await;
+        assert!(done(&harness.send(endpoint).await));
+        harness.send_all(endpoint).await;
+        assert_eq!(harness.site.mails().len() - before, 2);
+        assert_eq!(harness.states(endpoint).await, ["delivered"; 2]);
+        harness.database.raw.batch_execute("DELETE FROM notification_endpoints").await.unwrap();
+    }
 }
 
-#[rstest]
-#[case::greeting("CONNECT", b"220-b\xfccher\r\n220\r\n")]
-#[case::hello("EHLO", b"250-b\xfccher\r\n250\r\n")]
-#[case::sender("MAIL", b"250 \xe4\r\n")]
-#[case::farewell("QUIT", b"500 \xe4\r\n")]
 #[tokio::test]
-async fn texts_of_other_replies_change_nothing(#[case] verb: &'static str, #[case] reply: &[u8]) {
+async fn texts_of_other_replies_change_nothing() {
     let harness = MediaHarness::start().await;
-    let endpoint = harness.add_mail(&[ANN]).await;
-    harness.site.script_mail(MailScript { replies: [(verb, reply.to_vec())].into(), ..MailScript::default() });
-    harness.tell(endpoint, 1).await;
-    assert!(done(&harness.send(endpoint).await));
-    assert_eq!(harness.site.mails().len(), 1);
+    let cases: [(&str, &'static str, &[u8]); 4] = [
+        ("greeting", "CONNECT", b"220-b\xfccher\r\n220\r\n"),
+        ("hello", "EHLO", b"250-b\xfccher\r\n250\r\n"),
+        ("sender", "MAIL", b"250 \xe4\r\n"),
+        ("farewell", "QUIT", b"500 \xe4\r\n"),
+    ];
+    for (case, verb, reply) in cases {
+        println!("{case}");
+        let endpoint = harness.add_mail(&[ANN]).await;
+        harness.site.script_mail(MailScript { replies: [(verb, reply.to_vec())].into(), ..MailScript::default() });
+        let before = harness.site.mails().len();
+        harness.tell(endpoint, 1).await;
+        assert!(done(&harness.send(endpoint).await));
+        assert_eq!(harness.site.mails().len() - before, 1);
+        harness.database.raw.batch_execute("DELETE FROM notification_endpoints").await.unwrap();
+    }
 }
 
 #[tokio::test]
@@ -256,65 +268,96 @@ fn many_headers(count: usize) -> Vec<u8> {
     format!("HTTP/1.1 200 OK\r\n{lines}\r\n").into_bytes()
 }
 
-#[rstest]
-#[case::a_line_without_a_colon(b"HTTP/1.1 200 OK\r\nPHP Warning - startup\r\ncontent-length: 0\r\n\r\n".to_vec(), AfterAnswer::Close)]
-#[case::a_blank_before_the_colon(b"HTTP/1.1 200 OK\r\nx-a : b\r\ncontent-length: 0\r\n\r\n".to_vec(), AfterAnswer::Close)]
-#[case::a_header_in_latin_1(b"HTTP/1.1 200 OK\r\nx-gr\xfc\xdf: sp\xe4ter\r\n\r\n".to_vec(), AfterAnswer::Close)]
-#[case::a_reason_in_latin_1(b"HTTP/1.1 200 \xfcbernommen\r\n\r\n".to_vec(), AfterAnswer::Close)]
-#[case::no_reason(b"HTTP/1.1 200\r\n\r\n".to_vec(), AfterAnswer::Close)]
-#[case::line_feeds_alone(b"HTTP/1.1 200 OK\nx: y\n\n".to_vec(), AfterAnswer::Close)]
-#[case::a_hundred_and_twenty_headers(many_headers(120), AfterAnswer::Close)]
-#[case::ten_thousand_headers(many_headers(10_000), AfterAnswer::Close)]
-#[case::two_lengths(b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\ncontent-length: 7\r\n\r\nhello".to_vec(), AfterAnswer::Close)]
-#[case::a_length_that_is_no_number(b"HTTP/1.1 200 OK\r\ncontent-length: many\r\n\r\n".to_vec(), AfterAnswer::Close)]
-#[case::chunks_that_are_none(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n".to_vec(), AfterAnswer::Close)]
-#[case::a_body_that_is_cut_off(b"HTTP/1.1 200 OK\r\ncontent-length: 900\r\n\r\nhello".to_vec(), AfterAnswer::Close)]
-#[case::a_body_that_never_comes(b"HTTP/1.1 200 OK\r\ncontent-length: 900\r\n\r\n".to_vec(), AfterAnswer::Silence)]
-#[case::a_body_without_end(b"HTTP/1.1 200 OK\r\n\r\nx".to_vec(), AfterAnswer::Endless)]
-#[case::headers_without_end(b"HTTP/1.1 200 OK\r\nx: y".to_vec(), AfterAnswer::Endless)]
-#[case::headers_that_never_end(b"HTTP/1.1 200 OK\r\nx: y".to_vec(), AfterAnswer::Silence)]
-#[case::reset_after_the_head(b"HTTP/1.1 200 OK\r\ncontent-length: 900\r\n\r\n".to_vec(), AfterAnswer::Reset)]
-#[case::closed_after_the_status_line(b"HTTP/1.1 200 OK\r\n".to_vec(), AfterAnswer::Close)]
-#[case::closed_after_the_status(b"HTTP/1.1 200".to_vec(), AfterAnswer::Close)]
-#[case::hints_before_it(b"HTTP/1.1 103 Early Hints\r\nx y\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n".to_vec(), AfterAnswer::Close)]
-#[case::nothing_kept(b"HTTP/1.0 202 Accepted\r\n\r\n".to_vec(), AfterAnswer::Close)]
 #[tokio::test]
-async fn a_status_of_success_is_a_delivery_whatever_follows(#[case] answer: Vec<u8>, #[case] then: AfterAnswer) {
+async fn a_status_of_success_is_a_delivery_whatever_follows() {
     let harness = MediaHarness::start().await;
-    for is_topic in [false, true] {
-        let receiver = RawReceiver::start(vec![RawAnswer::new(answer.clone(), then)]).await.unwrap();
-        let endpoint = match is_topic {
-            true => harness.add_raw_topic(&receiver).await,
-            false => harness.add_raw_webhook(&receiver).await,
-        };
-        harness.tell(endpoint, 2).await;
-        harness.send_all(endpoint).await;
-        assert_eq!(receiver.deliveries().len(), 2, "one of them was sent again");
-        assert_eq!(harness.states(endpoint).await, ["delivered"; 2]);
-        harness.database.raw.batch_execute("DELETE FROM notification_endpoints").await.unwrap();
+    let cases: [(&str, Vec<u8>, AfterAnswer); 21] = [
+        (
+            "a line without a colon",
+            b"HTTP/1.1 200 OK\r\nPHP Warning - startup\r\ncontent-length: 0\r\n\r\n".to_vec(),
+            AfterAnswer::Close,
+        ),
+        (
+            "a blank before the colon",
+            b"HTTP/1.1 200 OK\r\nx-a : b\r\ncontent-length: 0\r\n\r\n".to_vec(),
+            AfterAnswer::Close,
+        ),
+        ("a header in latin 1", b"HTTP/1.1 200 OK\r\nx-gr\xfc\xdf: sp\xe4ter\r\n\r\n".to_vec(), AfterAnswer::Close),
+        ("a reason in latin 1", b"HTTP/1.1 200 \xfcbernommen\r\n\r\n".to_vec(), AfterAnswer::Close),
+        ("no reason", b"HTTP/1.1 200\r\n\r\n".to_vec(), AfterAnswer::Close),
+        ("line feeds alone", b"HTTP/1.1 200 OK\nx: y\n\n".to_vec(), AfterAnswer::Close),
+        ("a hundred and twenty headers", many_headers(120), AfterAnswer::Close),
+        ("ten thousand headers", many_headers(10_000), AfterAnswer::Close),
+        (
+            "two lengths",
+            b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\ncontent-length: 7\r\n\r\nhello".to_vec(),
+            AfterAnswer::Close,
+        ),
+        ("a length that is no number", b"HTTP/1.1 200 OK\r\ncontent-length: many\r\n\r\n".to_vec(), AfterAnswer::Close),
+        (
+            "chunks that are none",
+            b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n".to_vec(),
+            AfterAnswer::Close,
+        ),
+        ("a body that is cut off", b"HTTP/1.1 200 OK\r\ncontent-length: 900\r\n\r\nhello".to_vec(), AfterAnswer::Close),
+        ("a body that never comes", b"HTTP/1.1 200 OK\r\ncontent-length: 900\r\n\r\n".to_vec(), AfterAnswer::Silence),
+        ("a body without end", b"HTTP/1.1 200 OK\r\n\r\nx".to_vec(), AfterAnswer::Endless),
+        ("headers without end", b"HTTP/1.1 200 OK\r\nx: y".to_vec(), AfterAnswer::Endless),
+        ("headers that never end", b"HTTP/1.1 200 OK\r\nx: y".to_vec(), AfterAnswer::Silence),
+        ("reset after the head", b"HTTP/1.1 200 OK\r\ncontent-length: 900\r\n\r\n".to_vec(), AfterAnswer::Reset),
+        ("closed after the status line", b"HTTP/1.1 200 OK\r\n".to_vec(), AfterAnswer::Close),
+        ("closed after the status", b"HTTP/1.1 200".to_vec(), AfterAnswer::Close),
+        (
+            "hints before it",
+            b"HTTP/1.1 103 Early Hints\r\nx y\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n".to_vec(),
+            AfterAnswer::Close,
+        ),
+        ("nothing kept", b"HTTP/1.0 202 Accepted\r\n\r\n".to_vec(), AfterAnswer::Close),
+    ];
+    for (case, answer, then) in cases {
+        println!("{case}");
+        for is_topic in [false, true] {
+            let receiver = RawReceiver::start(vec![RawAnswer::new(answer.clone(), then)]).await.unwrap();
+            let endpoint = match is_topic {
+                true => harness.add_raw_topic(&receiver).await,
+                false => harness.add_raw_webhook(&receiver).await,
+            };
+            harness.tell(endpoint, 2).await;
+            harness.send_all(endpoint).await;
+            assert_eq!(receiver.deliveries().len(), 2, "one of them was sent again");
+            assert_eq!(harness.states(endpoint).await, ["delivered"; 2]);
+            let forget = "DELETE FROM notification_endpoints; DELETE FROM credentials";
+            harness.database.raw.batch_execute(forget).await.unwrap();
+        }
     }
 }
 
-#[rstest]
-#[case::no_status(b"", "before its status")]
-#[case::a_broken_status(b"HTTP/1.1 20", "before its status")]
-#[case::another_protocol(b"220 mail.example ESMTP\r\n", "HTTP/1")]
-#[case::busy(b"HTTP/1.1 503 sp\xe4ter\r\nPHP Warning - startup\r\nRetry-After: 600\r\n\r\n", "503")]
 #[tokio::test]
-async fn an_answer_that_is_no_success_is_tried_again(#[case] answer: &[u8], #[case] says: &str) {
+async fn an_answer_that_is_no_success_is_tried_again() {
     let harness = MediaHarness::start().await;
-    let receiver = RawReceiver::start(vec![RawAnswer::new(answer, AfterAnswer::Close)]).await.unwrap();
-    let endpoint = harness.add_raw_webhook(&receiver).await;
-    harness.tell(endpoint, 1).await;
-    assert!(!done(&harness.send(endpoint).await));
-    let notification = harness.notifications(endpoint).await.remove(0);
-    let error = notification.last_error.unwrap();
-    assert!(error.contains(says), "{error}");
-    assert_eq!(harness.waits(notification.id).await > 500.0, says == "503", "as long as it asks");
-    harness.send_all(endpoint).await;
-    let ids: Vec<String> =
-        receiver.deliveries().iter().map(|delivery| header(delivery, "webhook-id").to_owned()).collect();
-    assert!(ids.len() == 2 && ids[0] == ids[1], "{ids:?}");
+    let cases: [(&str, &[u8], &str); 4] = [
+        ("no status", b"", "before it sent a status"),
+        ("a broken status", b"HTTP/1.1 20", "before it sent a status"),
+        ("another protocol", b"220 mail.example ESMTP\r\n", "HTTP/1"),
+        ("busy", b"HTTP/1.1 503 sp\xe4ter\r\nPHP Warning - startup\r\nRetry-After: 600\r\n\r\n", "503"),
+    ];
+    for (case, answer, says) in cases {
+        println!("{case}");
+        let receiver = RawReceiver::start(vec![RawAnswer::new(answer, AfterAnswer::Close)]).await.unwrap();
+        let endpoint = harness.add_raw_webhook(&receiver).await;
+        harness.tell(endpoint, 1).await;
+        assert!(!done(&harness.send(endpoint).await));
+        let notification = harness.notifications(endpoint).await.remove(0);
+        let error = notification.last_error.unwrap();
+        assert!(error.contains(says), "{error}");
+        assert_eq!(harness.waits(notification.id).await > 500.0, says == "503", "as long as it asks");
+        harness.send_all(endpoint).await;
+        let ids: Vec<String> =
+            receiver.deliveries().iter().map(|delivery| header(delivery, "webhook-id").to_owned()).collect();
+        assert!(ids.len() == 2 && ids[0] == ids[1], "{ids:?}");
+        let forget = "DELETE FROM notification_endpoints; DELETE FROM credentials";
+        harness.database.raw.batch_execute(forget).await.unwrap();
+    }
 }
 
 #[tokio::test]

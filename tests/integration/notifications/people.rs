@@ -52,23 +52,27 @@ async fn an_endpoint_and_its_rules_are_added_changed_and_removed() {
     server.get(&path).await.problem(404);
 }
 
-#[rstest]
-#[case::a_file(json!({"kind": "webhook", "target": "file:///etc/passwd"}), "target")]
-#[case::no_address(json!({"kind": "webhook", "target": "example.org"}), "target")]
-#[case::a_private_address(json!({"kind": "webhook", "target": "http://127.0.0.1/"}), "target")]
-#[case::metadata(json!({"kind": "ntfy", "target": "http://169.254.169.254/latest"}), "target")]
-#[case::a_private_mail_server(json!({"kind": "email", "target": "smtp://localhost/?from=a@b.example&to=c@d.example"}), "target")]
-#[case::a_kind(json!({"kind": "pager"}), "kind")]
-#[case::unsigned(json!({"credential_id": null}), "credential_id")]
-#[case::an_unknown_field(json!({"secret": SECRET}), "secret")]
 #[tokio::test]
-async fn a_wrong_field_of_an_endpoint_is_named(#[case] fault: Value, #[case] field: &str) {
+async fn a_wrong_field_of_an_endpoint_is_named() {
     let server = Server::with_key(KEY).await;
     let id = credential(&server, "token", SECRET).await;
-    let mut draft = json!({"name": "jobs", "kind": "webhook", "target": TARGET, "credential_id": id});
-    draft.as_object_mut().unwrap().extend(fault.as_object().unwrap().clone());
-    let answer = server.post("/api/media/endpoints", draft).await;
-    assert_eq!(answer.problem(400)["field"], field, "{}", answer.text());
+    let cases: [(Value, &str); 8] = [
+        (json!({"kind": "webhook", "target": "file:///etc/passwd"}), "target"),
+        (json!({"kind": "webhook", "target": "example.org"}), "target"),
+        (json!({"kind": "webhook", "target": "http://127.0.0.1/"}), "target"),
+        (json!({"kind": "ntfy", "target": "http://169.254.169.254/latest"}), "target"),
+        (json!({"kind": "email", "target": "smtp://localhost/?from=a@b.example&to=c@d.example"}), "target"),
+        (json!({"kind": "pager"}), "kind"),
+        (json!({"credential_id": null}), "credential_id"),
+        (json!({"secret": SECRET}), "secret"),
+    ];
+    for (fault, field) in cases {
+        println!("{fault}");
+        let mut draft = json!({"name": "jobs", "kind": "webhook", "target": TARGET, "credential_id": id});
+        draft.as_object_mut().unwrap().extend(fault.as_object().unwrap().clone());
+        let answer = server.post("/api/media/endpoints", draft).await;
+        assert_eq!(answer.problem(400)["field"], field, "{}", answer.text());
+    }
 }
 
 #[rstest]
@@ -106,18 +110,22 @@ async fn no_secret_of_another_service_is_sent_to_an_endpoint() {
     assert_eq!(server.post("/api/media/endpoints", draft).await.problem(400)["field"], "credential_id");
 }
 
-#[rstest]
-#[case::an_event(json!({"events": ["job.started"]}), "events")]
-#[case::no_event(json!({"events": []}), "events")]
-#[case::a_job_type(json!({"job_type": "payload_fetch"}), "job_type")]
 #[tokio::test]
-async fn a_wrong_field_of_a_rule_is_named(#[case] fault: Value, #[case] field: &str) {
+async fn a_wrong_field_of_a_rule_is_named() {
     let server = Server::with_key(KEY).await;
     let endpoint = webhook(&server).await;
-    let mut draft = json!({"endpoint_id": endpoint["id"], "events": ["job.failed"]});
-    draft.as_object_mut().unwrap().extend(fault.as_object().unwrap().clone());
-    let named = server.post("/api/media/rules", draft).await.problem(400)["field"].clone();
-    assert!(named.as_str().unwrap().starts_with(field), "{named}");
+    let cases: [(Value, &str); 3] = [
+        (json!({"events": ["job.started"]}), "events"),
+        (json!({"events": []}), "events"),
+        (json!({"job_type": "payload_fetch"}), "job_type"),
+    ];
+    for (fault, field) in cases {
+        println!("{fault}");
+        let mut draft = json!({"endpoint_id": endpoint["id"], "events": ["job.failed"]});
+        draft.as_object_mut().unwrap().extend(fault.as_object().unwrap().clone());
+        let named = server.post("/api/media/rules", draft).await.problem(400)["field"].clone();
+        assert!(named.as_str().unwrap().starts_with(field), "{named}");
+    }
 }
 
 #[tokio::test]

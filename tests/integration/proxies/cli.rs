@@ -166,7 +166,7 @@ async fn a_check_tries_each_proxy_and_says_what_is_wrong_with_it() {
     assert_eq!(result(0), (true, ""));
     assert_eq!(result(1), (false, "menu.invalid failed: status 404"));
     assert_eq!(result(2), (false, "menu.invalid refused the request: 403"));
-    assert!(result(3).1.contains("wants other credentials"), "{checks}");
+    assert!(result(3).1.contains("requires credentials other than"), "{checks}");
     assert!(result(4).1.contains("cannot be reached"), "{checks}");
 
     let one = proxies(&database, &["test", "1"], "").await;

@@ -31,7 +31,7 @@ fn worker(farm: &Farm, ca: &Ca) -> Command {
 }
 
 /// Alarms of such days in the log.
-const ALARMS: [&str; 3] = ["No proxy is usable", "No proxy brings an answer", "The last active proxy"];
+const ALARMS: [&str; 3] = ["No proxy is usable", "No proxy gets an answer", "The last active proxy"];
 
 fn kill(farm: &Farm, turn: usize, is_dead: impl Fn(usize) -> bool) {
     for proxy in (0..PROXIES).filter(|proxy| is_dead(*proxy)) {

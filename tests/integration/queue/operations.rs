@@ -104,18 +104,24 @@ async fn pending_tasks_get_another_priority_and_their_stores_follow() {
     assert_eq!(queue.claim_all().await, [made[1], made[3]]);
 }
 
-#[rstest]
-#[case::no_property(json!({"action": "delete", "filter": {}}), "filter")]
-#[case::nothing(json!({"action": "delete"}), "filter")]
-#[case::an_empty_text(json!({"action": "delete", "filter": {"q": ""}}), "filter")]
-#[case::no_ids(json!({"action": "delete", "ids": []}), "ids")]
-#[case::both(json!({"action": "delete", "ids": [1], "filter": {"status": "failed"}}), "ids")]
-#[case::no_priority(json!({"action": "reprioritize", "ids": [1]}), "priority")]
-#[case::a_priority_too_many(json!({"action": "retry", "ids": [1], "priority": 5}), "priority")]
 #[tokio::test]
-async fn a_wrong_bulk_request_is_refused(#[case] request: Value, #[case] field: &str) {
-    let refused = Queue::new().await.bulk(request).await.unwrap_err();
-    assert!(matches!(&refused, BulkError::Bad(bad) if bad.field == field), "{refused}");
+async fn a_wrong_bulk_request_is_refused() {
+    let queue = Queue::new().await;
+
+    let cases: [(Value, &str); 7] = [
+        (json!({"action": "delete", "filter": {}}), "filter"),
+        (json!({"action": "delete"}), "filter"),
+        (json!({"action": "delete", "filter": {"q": ""}}), "filter"),
+        (json!({"action": "delete", "ids": []}), "ids"),
+        (json!({"action": "delete", "ids": [1], "filter": {"status": "failed"}}), "ids"),
+        (json!({"action": "reprioritize", "ids": [1]}), "priority"),
+        (json!({"action": "retry", "ids": [1], "priority": 5}), "priority"),
+    ];
+    for (request, field) in cases {
+        println!("{request}");
+        let refused = queue.bulk(request).await.unwrap_err();
+        assert!(matches!(&refused, BulkError::Bad(bad) if bad.field == field), "{refused}");
+    }
 }
 
 #[tokio::test]

@@ -93,7 +93,7 @@ async fn the_analytics_run_early_and_three_times_after_the_first_crawl() {
         let notes: Vec<_> =
             listed.iter().filter_map(|schedule| Some((&*schedule.name, schedule.last_note.as_deref()?))).collect();
         let [("analytics_refresh", note)] = notes[..] else { panic!("{notes:?}") };
-        assert!(note.contains("before their time"), "{note}");
+        assert!(note.contains("ahead of schedule"), "{note}");
     }
 }
 

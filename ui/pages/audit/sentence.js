@@ -20,7 +20,7 @@ const SENTENCES = {
     ...hostOf(target),
     rest: forText(until, row) + because(why),
   }),
-  "hosts.delete": (_, target) => ({ verb: "deleted what was learned of", ...hostOf(target) }),
+  "hosts.delete": (_, target) => ({ verb: "deleted what was learned about", ...hostOf(target) }),
 
   "tasks.create": ({ role }, target) => ({ verb: "created", ...taskOf(target), rest: also(role) }),
   "tasks.raise": ({ role }, target) => ({ verb: "raised the priority of", ...taskOf(target), rest: also(role) }),
@@ -85,7 +85,7 @@ const SENTENCES = {
   "schedules.trigger": ({ name, tasks, already_made: isRepeated }, target) => ({
     verb: "triggered",
     ...scheduleOf(name ?? target),
-    rest: isRepeated ? ", which had just run" : `, which made ${counted(tasks, "task")}`,
+    rest: isRepeated ? ", which had just run" : `, which created ${counted(tasks, "task")}`,
   }),
   "tokens.create": ({ name, role }, target) =>
     ({ verb: "created", thing: `the token ${name ?? target}`, rest: role ? ` with the role ${role}` : "" }),

@@ -34,7 +34,7 @@ export function Forecast({ query }) {
   return html`<${Panel} title="Forecast" scope=${isWhatIf ? "what these stores would need" : "what the enabled schedules need"}>
     <div class="panel-body"><${WhatIf} key=${query.toString()} asked=${asked} isWhatIf=${isWhatIf} faults=${faults} /></div>
     ${(faults.length === 0 || shown.data) && html`<${Loaded} of=${shown} what="The forecast">${(/** @type {Answer} */ data) => html`
-      ${faults.length > 0 && html`<p class="panel-body scope">The answer before:</p>`}
+      ${faults.length > 0 && html`<p class="panel-body scope">The previous answer:</p>`}
       <p class=${`panel-body lead ${data.is_enough === false ? "bad" : ""}`}>${data.summary}</p>
       <${Roles} roles=${data.roles} />`}</${Loaded}>`}
   </${Panel}>`;

@@ -47,7 +47,7 @@ function Selected({ pod, failed, pauses }) {
 }
 
 /** @param {number | undefined} tasks */
-const failedText = (tasks) => (tasks ? `${count(tasks)} failed in the last hour` : "none failed in the last hour");
+const failedText = (tasks) => (tasks ? `${count(tasks)} failed in the last hour` : "no failures in the last hour");
 
 /** @param {Known & { pods: Pod[] }} properties */
 function Pods({ pods, failed, pauses }) {

@@ -80,7 +80,7 @@ function json(text) {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new Refusal(400, "No JSON", "", { fields: [{ field: "selectors", detail: `is no JSON: ${/** @type {Error} */ (error).message}` }] });
+    throw new Refusal(400, "No JSON", "", { fields: [{ field: "selectors", detail: `is not JSON: ${/** @type {Error} */ (error).message}` }] });
   }
 }
 
@@ -101,7 +101,7 @@ const accounts = {
   title: "Accounts",
   noun: "account",
   about: "Jobs of the types scrape_account and paid_content_creator download their media.",
-  stays: "Its items stay.",
+  stays: "Its items are kept.",
   head: "Account",
   name: ({ username }) => username,
   under: ({ platform, kind }) => `${platform}, ${kind}`,
@@ -120,9 +120,9 @@ const accounts = {
     { name: "platform", label: "Platform", required: true, isFixed: true, placeholder: "mastodon", help: "as gallery-dl calls the site, or its family" },
     { name: "username", label: "User name", required: true, isFixed: true },
     { name: "kind", label: "Kind", type: "select", options: ["public", "creator"], isFixed: true },
-    { name: "url", label: "Address", empty: null, help: "empty: made from the address of its platform" },
+    { name: "url", label: "Address", empty: null, help: "empty: derived from the address of its platform" },
     { ...CREDENTIAL, help: "of the same platform" },
-    { name: "interval_hours", label: "Interval in hours", type: "number", empty: null, help: "empty: scraped by request alone" },
+    { name: "interval_hours", label: "Interval in hours", type: "number", empty: null, help: "empty: scraped only on request" },
     ENABLED,
   ],
 };
@@ -132,7 +132,7 @@ const channels = {
   title: "Channels",
   noun: "channel",
   about: "Jobs of the type youtube_monitor look for their new videos.",
-  stays: "Its items stay.",
+  stays: "Its items are kept.",
   head: "Channel",
   name: (record) => record.channel_id,
   result: (record) => record.last_error,
@@ -152,7 +152,7 @@ const searches = {
   title: "Searches",
   noun: "search",
   about: "Jobs of the type easynews_monitor look for their new files.",
-  stays: "Its items stay.",
+  stays: "Its items are kept.",
   head: "Search",
   name: (record) => record.query,
   result: (record) => record.last_error,
@@ -182,7 +182,7 @@ const people = {
   result: (record) => record.last_error,
   columns: [{ word: "Number at TMDb", of: (record) => html`<span class="mono">${record.tmdb_id}</span>`, key: (record) => record.tmdb_id }],
   fields: [
-    { name: "tmdb_id", label: "Number at TMDb", type: "number", required: true, isFixed: true, help: "in the person's address there" },
+    { name: "tmdb_id", label: "Number at TMDb", type: "number", required: true, isFixed: true, help: "from the person's address there" },
     { name: "name", label: "Name", required: true },
     ENABLED,
   ],
@@ -193,7 +193,7 @@ const forums = {
   title: "Forums",
   noun: "forum",
   about: "Jobs of the type forum_scrape read their watched threads.",
-  stays: "Its items stay. One with watched threads cannot be removed.",
+  stays: "Its items are kept. A forum with watched threads cannot be removed.",
   head: "Forum",
   name: ({ name }) => name,
   under: ({ kind }) => kind,
@@ -206,7 +206,7 @@ const forums = {
     { name: "name", label: "Name", required: true, isFixed: true, help: "its items have it as their source" },
     { name: "kind", label: "Kind", type: "select", options: ["discourse", "xenforo", "phpbb"], isFixed: true },
     { name: "base_url", label: "Address", required: true, placeholder: "https://forum.example/board" },
-    { ...CREDENTIAL, help: "one whose platform is the forum's name; none: guests may read it" },
+    { ...CREDENTIAL, help: "a credential whose platform is the forum's name; empty: guests may read it" },
     {
       name: "selectors",
       label: "Selectors",
@@ -215,7 +215,7 @@ const forums = {
       read: json,
       write: (given) => (Object.keys(given).length > 0 ? JSON.stringify(given, null, 2) : ""),
       placeholder: '{ "post": "article.post" }',
-      help: "JSON: those that differ from its kind's: post, post_id, author, time, date_format, body, next, media",
+      help: "JSON: only the selectors that differ from its kind's: post, post_id, author, time, date_format, body, next, media",
     },
   ],
 };
@@ -225,7 +225,7 @@ const threads = {
   title: "Threads",
   noun: "thread",
   about: "Jobs of the type forum_scrape read their new posts.",
-  stays: "Its posts are removed, its items stay.",
+  stays: "Its posts are removed, its items are kept.",
   head: "Thread",
   name: (record) => record.external_id,
   result: (record) => record.last_error,
@@ -247,7 +247,7 @@ const credentials = {
   title: "Credentials",
   noun: "credential",
   about: "Secrets are kept encrypted and never shown. Accounts, forums and endpoints use them.",
-  stays: "One that an account, a forum or an endpoint has cannot be removed.",
+  stays: "A credential that an account, a forum or an endpoint uses cannot be removed.",
   head: "Credential",
   name: ({ name }) => name,
   result: (record) => record.last_result,
@@ -264,7 +264,7 @@ const credentials = {
     { name: "kind", label: "Kind", type: "select", options: ["password", "cookies", "token", "api_key"], isFixed: true },
     { name: "username", label: "User name" },
     { name: "secret", label: "Secret", type: "password", help: "a password, token or key; kept encrypted, and never shown" },
-    { name: "file", label: "File of cookies", type: "file", into: "secret", read: (/** @type {File} */ file) => file.text(), help: "in place of the secret" },
+    { name: "file", label: "File of cookies", type: "file", into: "secret", read: (/** @type {File} */ file) => file.text(), help: "instead of the secret" },
   ],
 };
 
@@ -272,7 +272,7 @@ const credentials = {
 const endpoints = {
   title: "Endpoints",
   noun: "endpoint",
-  about: "Notifications of ended jobs and of the crawl are sent to them, as rules say.",
+  about: "Notifications about ended jobs and the crawl are sent to them, as the rules say.",
   stays: "Its rules and notifications are removed, too.",
   head: "Endpoint",
   name: ({ name }) => name,
@@ -303,9 +303,9 @@ const EVENTS = /** @type {[string, string][]} */ ([
   ["job.failed", "jobs that failed"],
   ["job.completed", "jobs that completed"],
   ["job.completed,job.failed", "jobs that completed or failed"],
-  ["crawl.failed,pause.long,proxies.unusable,quality.found,store.blind", "every trouble of the crawl"],
+  ["crawl.failed,pause.long,proxies.unusable,quality.found,store.blind", "every problem of the crawl"],
   ["crawl.failed", "crawls that failed"],
-  ["store.blind", "stores that are not crawled any more"],
+  ["store.blind", "stores that are no longer crawled"],
   ["quality.found", "findings about the data of stores"],
   ["proxies.unusable", "no proxy is usable"],
   ["pause.long", "pauses of more than four hours"],
@@ -325,7 +325,7 @@ const orEvery = (text) => (text ? html`<bdi>${text}</bdi>` : html`<span class="d
 const rules = {
   title: "Rules",
   noun: "rule",
-  about: "A rule says which ends of jobs and which events of the crawl an endpoint is sent.",
+  about: "A rule decides which ends of jobs and which events of the crawl are sent to an endpoint.",
   stays: "Notifications already made are kept.",
   head: "Rule",
   name: ({ id }) => String(id),
@@ -342,8 +342,8 @@ const rules = {
     { name: "events", label: "Events", type: "select", options: EVENTS, read: list, write: eventsText },
     { name: "digest", label: "Sent", type: "select", options: DIGESTS, help: "events of the crawl; each end of a job is sent at once" },
     { name: "job_type", label: "Type of jobs", type: "select", get options() { return jobTypes(); }, empty: null },
-    { name: "platform", label: "Platform", empty: null, help: "empty: every one" },
-    { name: "account", label: "Account of jobs", empty: null, help: "empty: every one" },
+    { name: "platform", label: "Platform", empty: null, help: "empty: all types" },
+    { name: "account", label: "Account of jobs", empty: null, help: "empty: all types" },
   ],
 };
 

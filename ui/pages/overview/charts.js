@@ -68,7 +68,7 @@ export function Charts({ query, breakerShare }) {
   const shown = { ...range, ...words };
   return html`<section class="stack tight" aria-label="Charts">
     <${Ranges} query=${query} shown=${range} />
-    ${since && html`<p class="scope">Nothing of the last ${range.name} was counted before ${since}.</p>`}
+    ${since && html`<p class="scope">In the last ${range.name}, nothing was counted before ${since}.</p>`}
     <div class="cols three even charts">
       <div class="panel panel-body"><${Throughput} data=${tasks} by=${by} range=${shown} /></div>
       <div class="panel panel-body"><${Latency} query=${query} runs=${runs} waits=${waits} range=${shown} /></div>
@@ -169,7 +169,7 @@ function Refused({ requests, blocks, range, breakerShare }) {
   const requested = plural(number, "request");
   const most = decimal(Math.max(...shares.map(Number)));
   const label = whole === null
-    ? `No request was made in the ${range.period}`
+    ? `No request was sent in the ${range.period}`
     : `${decimal(whole)} % of ${requested} of the ${range.period} were refused, at most ${most} % in a point${limit > 0 ? `; a host's breaker opens at ${decimal(limit)} %` : ""}`;
   return html`<${Chart} title="Block rate" from=${requests?.from} unit=${`% of ${requested}, ${range.span}`} ticks=${ticks}
     axis=${axisOf(requests)} label=${label}

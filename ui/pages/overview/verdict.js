@@ -35,7 +35,7 @@ const MAX_TROUBLES = 6;
 export function Verdict(seen) {
   const { overview, hosts, proxies } = seen;
   if (!overview || !hosts || !proxies) {
-    return html`<section class="verdict" aria-label="Verdict"><p class="dim">Reading how it is.</p></section>`;
+    return html`<section class="verdict" aria-label="Verdict"><p class="dim">Loading the state.</p></section>`;
   }
   const read = { ...seen, overview };
   const troubles = troublesOf(read);
@@ -170,7 +170,7 @@ function refusedImages({ failed }) {
 const STORE_TROUBLES = [
   ["empty_menu", "bad", "failed", "with an empty menu"],
   ["needs_menu_id", "bad", "failed", "without a menu id"],
-  ["held", "hold", "pause", "held with their host"],
+  ["held", "hold", "pause", "with their host on hold"],
   ["late", "warn", "stale", "late"],
   ["never_crawled", "warn", "stale", "never crawled"],
 ];

@@ -31,7 +31,7 @@ export function PriceChart({ series, span, period, hasGaps }) {
   const top = ticks[ticks.length - 1];
   const sales = joined(priced.flatMap((each) => periodsOf(each, span, isOnSale)));
   const market = priced.some((each) => each.points.some(({ price_rec }) => price_rec !== null)) ? "recreational" : "medical";
-  const left = !hasGaps && "crawls that repeat the one before are left out, so a time without a crawl does not show";
+  const left = !hasGaps && "crawls that repeat the one before are left out, so a period without crawls does not show";
   return html`<section class="panel panel-body" aria-label="Price history">
     <${Chart} title="Price" from=${span.from} unit=${`US dollars, ${market}, what is paid, ${period}`} ticks=${ticks} height=${13} right=${5}
       axis=${timeAxis(span.from, span.to)} label=${sentenceOf(priced, span, sales, period)}
@@ -49,7 +49,7 @@ export function PriceChart({ series, span, period, hasGaps }) {
     ${(left || series.some(({ truncated }) => truncated)) &&
       html`<p class="scope">${[
         left,
-        series.some(({ truncated }) => truncated) && "the oldest crawls are missing: there are more than are read",
+        series.some(({ truncated }) => truncated) && "the oldest crawls are missing: there are more than can be read at once",
       ].filter(Boolean).join("; ")}</p>`}
   </section>`;
 }

@@ -59,7 +59,7 @@ function Actions({ proxy, name }) {
   const remove = async () => {
     const isSure = await confirm({
       title: `Delete the proxy ${name}?`,
-      body: html`<p>Requests under way through it end. What it cost stays in the counts.</p>`,
+      body: html`<p>Requests under way through it end. The traffic that it carried stays in the counts.</p>`,
       action: "Delete",
       danger: true,
     });

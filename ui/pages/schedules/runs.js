@@ -32,7 +32,7 @@ export function Runs({ schedule, onClose }) {
 /** @param {{ times?: string[] }} properties */
 export const Upcoming = ({ times = [] }) =>
   times.length === 0
-    ? html`<p class="dim">It is disabled: it does not run by itself.</p>`
+    ? html`<p class="dim">It is disabled: it does not run automatically.</p>`
     : html`<p>Next: ${times.map((at, nth) => html`${nth > 0 && ", "}<${Until} key=${at} at=${at} />`)}</p>`;
 
 /** @param {{ run: PastRun }} properties */

@@ -44,7 +44,7 @@ export function Now({ of, waiting = [], store }) {
               ? "Its crawls are disabled."
               : store?.last_crawl_at
                 ? html`Its last crawl was <${Ago} at=${store.last_crawl_at} after="ago." />`
-                : "It was not crawled yet."}</p>`}</${Loaded}></${Panel}>`;
+                : "It has not been crawled yet."}</p>`}</${Loaded}></${Panel}>`;
 }
 
 /** @param {{ task: TaskView }} properties */
@@ -76,7 +76,7 @@ export function Crawls({ id, live }) {
     more=${html`<span class="more">${failed}· ${all}</span>`}>
     <${Loaded} of=${answer} what="The list of tasks">${(/** @type {Data<typeof answer>} */ data) =>
       data.tasks.length === 0
-        ? html`<${Empty} icon="pending" title="No task of this store is kept"><p>Crawl now makes one.</p></${Empty}>`
+        ? html`<${Empty} icon="pending" title="No task of this store is kept"><p>Crawl now creates one.</p></${Empty}>`
         : html`<${Table} tasks=${data.tasks} />`}</${Loaded}>
   </${Panel}>`;
 }
@@ -86,7 +86,7 @@ function Table({ tasks }) {
   const steady = useSteadyRows(tasks, (task) => task.id);
   return html`<table class="table fold" ...${steady.hold}>
       <thead><tr><th scope="col">Task</th><th scope="col">Status</th>
-        <th scope="col" class="w-third">What came of it</th><th scope="col" class="num">Took</th>
+        <th scope="col" class="w-third">Result</th><th scope="col" class="num">Took</th>
         <th scope="col" class="num">Created</th></tr></thead>
       <tbody>${steady.rows.map((task) => html`<${Row} key=${task.id} task=${task} />`)}</tbody>
     </table><${Waiting} waiting=${steady.waiting} onShow=${steady.show} />`;

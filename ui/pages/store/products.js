@@ -64,4 +64,4 @@ const None = ({ id, filter }) =>
   filter
     ? html`<${Empty} icon="search" title="No product matches"><p class="mono">${filter}</p>
         <a class="btn" href=${link(`/admin/stores/${id}`)}>All products of the store</a></${Empty}>`
-    : html`<${Empty} icon="pending" title="This store has no products yet"><p>Its first complete crawl brings them.</p></${Empty}>`;
+    : html`<${Empty} icon="pending" title="This store has no products yet"><p>Its first complete crawl adds them.</p></${Empty}>`;

@@ -35,10 +35,10 @@ function Crawls({ of }) {
 function whyOf({ crawl_status: status, empty_menus: menus, products }) {
   if (status === "empty_menu") return "The last three crawls found an empty menu. If the store's menu has products, its id at the platform is wrong.";
   if (menus > 0) {
-    const kept = products > 0 ? "Its products stay as they are." : "None was kept.";
+    const kept = products > 0 ? "Its products stay as they are." : "No menu was kept.";
     return `${menus} of ${EMPTY_MENUS} crawls in a row found an empty menu. ${kept} If the menu has products, correct the store's id; if not, accept the empty menu.`;
   }
-  if (status === "never_crawled") return "No menu of this store was kept yet.";
+  if (status === "never_crawled") return "No menu of this store has been kept yet.";
   return null;
 }
 
@@ -67,7 +67,7 @@ async function accept({ id, name }, answer) {
     danger: true,
   });
   if (!yes) return;
-  await act(() => send("POST", pathOf("/api/stores/{id}/accept", { id }), {}), `The next answer that says the same of ${name} is believed.`);
+  await act(() => send("POST", pathOf("/api/stores/{id}/accept", { id }), {}), `The next answer that says the same about ${name} is believed.`);
 }
 
 /** Why the id at the platform is not known, and when it is looked up next. @param {{ of: StoreView }} properties */

@@ -90,7 +90,7 @@ async function crawl(target, which) {
     const answer = await counted("crawl", target);
     if (!answer) return null;
     const stores = plural(answer.eligible, "store");
-    const body = html`${countText(answer, "crawl", which)}<p>Each gets a task that goes before those of schedules.</p>`;
+    const body = html`${countText(answer, "crawl", which)}<p>Each gets a task with a higher priority than those of schedules.</p>`;
     if (!(await confirm({ title: `Crawl ${stores} now?`, body, action: `Crawl ${stores}` }))) return null;
   }
   return act(
@@ -113,8 +113,8 @@ async function turn(target, isOn, which) {
   const word = isOn ? "Enable" : "Disable";
   const stores = plural(answer.eligible, "store");
   const more = isOn
-    ? "The next run of their schedules makes tasks for them."
-    : "Schedules make no more tasks for them until they are enabled again. Their products stay as they are.";
+    ? "The next run of their schedules creates tasks for them."
+    : "Schedules create no more tasks for them until they are enabled again. Their products stay as they are.";
   const body = html`${countText(answer, action, which)}<p>${more}</p>`;
   if (!(await confirm({ title: `${word} the crawls of ${stores}?`, body, action: `${word} ${stores}`, danger: !isOn }))) return null;
   return act(() => change(action, target), ({ done }) => `${plural(done, "store")} ${isOn ? "enabled" : "disabled"}`);
@@ -126,12 +126,12 @@ const Grouping = ({ target, number, onClose, onDone }) =>
     done=${(/** @type {Answer} */ { matched, done }) =>
       `${plural(done, "store")} changed${matched > done ? `, ${count(matched - done)} needed no change, or are in too many groups` : ""}`}
     fields=${[
-      { name: "group", label: "Group", required: true, help: "letters, digits, hyphens and underscores; a new name makes a new group" },
+      { name: "group", label: "Group", required: true, help: "letters, digits, hyphens and underscores; a new name creates a new group" },
       {
         name: "way",
         label: target.ids ? "The selected stores" : "All stores that match",
         type: "select",
-        options: [["add_to_group", "come into the group"], ["remove_from_group", "leave the group"]],
+        options: [["add_to_group", "add to the group"], ["remove_from_group", "remove from the group"]],
       },
     ]}
     submit=${async (/** @type {{ group: string, way: StoreAction }} */ { group, way }) => {

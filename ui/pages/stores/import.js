@@ -60,7 +60,7 @@ function doneText(answers) {
     `${plural(all.length, "store")} imported, ${count(known)} known already`,
     looked > 0 && `${plural(looked, "id")} looked up`,
     full > 0 && `${count(full)} in too many groups`,
-    renamed.length > 0 && `${count(renamed.length)} of them by a slug that is not theirs any more: ${renamed.slice(0, 3).map(renamedText).join(", ")}`,
+    renamed.length > 0 && `${count(renamed.length)} of them by a slug that is no longer theirs: ${renamed.slice(0, 3).map(renamedText).join(", ")}`,
   ].filter(Boolean).join("; ");
 }
 

@@ -19,7 +19,7 @@ const WORDS = {
   lost: "The worker's process ended while it ran, or was silent for too long; the task went back to the queue. No retry was spent.",
   released: "The worker gave it back before its end. No retry was spent.",
   snoozed: "It could not run then, and waits to run again. No retry was spent.",
-  waiting: "It made tasks, and the task runs again when they have ended. No retry was spent.",
+  waiting: "It created tasks, and the task runs again when they have ended. No retry was spent.",
   cancelled: "It was cancelled while it ran.",
 };
 const SHOWN = 20;

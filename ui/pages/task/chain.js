@@ -31,12 +31,12 @@ export function Chain({ task }) {
         <span class="scope">schedule${hours ? `, every ${count(hours)} h` : ""}</span><br />
         ${schedule?.name ?? task.schedule_id}</a></li>`}
     ${task.parent_task_id && html`<li><${Box} task=${parent ?? { id: task.parent_task_id, role: "earlier task", status: "" }} /></li>`}
-    ${!task.schedule_id && !task.parent_task_id && html`<li><span class="box">made by request</span></li>`}
+    ${!task.schedule_id && !task.parent_task_id && html`<li><span class="box">created by request</span></li>`}
     <li><${Box} task=${task} isCurrent=${true} /></li>
     ${children.map((child) => html`<li key=${child.id}><${Box} task=${child} /></li>`)}
     ${others > 0 && children.length > 0 &&
       html`<li><a href=${link("/admin/tasks", { parent_task_id: task.id })}>${count(others)} more</a></li>`}
-    ${next && html`<li><span class="box">made when this completes<br />${next}</span></li>`}
+    ${next && html`<li><span class="box">created when this completes<br />${next}</span></li>`}
   </ol></div>`;
 }
 

@@ -39,7 +39,7 @@ const POLL_MS = 1_000;
 const ACTIONS = {
   retry: { verb: "Retry", done: "put back to pending", more: "Each goes back to the queue with its earlier attempts kept." },
   cancel: { verb: "Cancel", done: "cancelled", danger: true, more: "Those that run are stopped." },
-  delete: { verb: "Delete", done: "deleted", danger: true, more: "Their attempts go with them. This cannot be undone." },
+  delete: { verb: "Delete", done: "deleted", danger: true, more: "Their attempts are deleted, too. This cannot be undone." },
 };
 
 /** @param {{ selected: Set<number>, onDone: () => void, filters: Filters, isEmpty: boolean }} properties */
@@ -142,7 +142,7 @@ function followOperation(operation, follow) {
  */
 function unfollow(error, operation, follow) {
   if (error instanceof Refusal && error.status >= 400 && error.status < 500 && error.status !== 429) {
-    toast("bad", `What became of the change cannot be read: ${refusalText(error)}`);
+    toast("bad", `The result of the change cannot be read: ${refusalText(error)}`);
     return follow(null);
   }
   return follow({ ...operation });

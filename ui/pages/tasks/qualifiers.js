@@ -34,7 +34,7 @@ const roleWords = () => [...allRoles().map(({ role }) => /** @type {string} */ (
 
 /** @type {Qualifier[]} */
 export const QUALIFIERS = [
-  { word: "words", parameter: TEXT, help: "how an id, a worker's id or a store's slug begins" },
+  { word: "words", parameter: TEXT, help: "the beginning of an id, a worker's id or a store's slug" },
   { word: "status", parameter: "status", values: STATUSES },
   {
     word: "role",
@@ -43,13 +43,13 @@ export const QUALIFIERS = [
     read: roles,
     get help() { return `${rolesOf("crawl").join(", ")}; several with commas, any or media`; },
   },
-  { word: "error", parameter: "error", help: "part of the error, in quotes where it has spaces" },
+  { word: "error", parameter: "error", help: "part of the error, in quotes if it has spaces" },
   {
     word: "retries",
     parameter: "min_retries",
     type: "number",
     values: [">0", ">1", ">2"],
-    help: "a number, as >1",
+    help: "a number, such as >1",
     read: retries,
     write: (value) => `>${Number(value) - 1}`,
   },
@@ -61,7 +61,7 @@ export const QUALIFIERS = [
   {
     word: "since",
     parameter: "created_after",
-    help: "made since: 2h, 3d, or a day",
+    help: "created since: 2h, 3d, or a day",
     read: since,
     write: (value) => value.slice(0, 16).replace("T", " "),
     accepts: (value) => since(value) !== null,

@@ -52,6 +52,6 @@ function Scale({ set, onClose }) {
   return html`<${FormDialog} title="How many pods shall work?" action="Scale" submit=${submit} onClose=${onClose}
     done=${(/** @type {WorkerReplicas} */ set) => `${plural(set.replicas, "pod")} wanted`}
     fields=${[{ name: "replicas", label: "Pods", type: "number", value: replicas, required: true, min, max, help }]}>
-    <p>Pods that are too many take no more tasks, end those they have, and leave.</p>
+    <p>Surplus pods claim no more tasks, finish those they have, and stop.</p>
     ${autoscaler && html`<p class="hold">${autoscaler} may set another number soon after.</p>`}</${FormDialog}>`;
 }

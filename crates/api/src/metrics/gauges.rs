@@ -63,14 +63,14 @@ pub fn ready_tasks(ready: &[ReadyTasks]) -> Result<(IntGaugeVec, GaugeVec), prom
 }
 
 pub fn registered_workers(workers: &[WorkerDocument]) -> Result<IntGaugeVec, prometheus::Error> {
-    let opts = Opts::new("drover_registered_workers", "Workers of all processes, as the registry has them");
+    let opts = Opts::new("drover_registered_workers", "Workers of all processes, as the registry lists them");
     by_word(opts, "status", |status: WorkerStatus| {
         workers.iter().filter(|worker| worker.status == status).count() as i64
     })
 }
 
 pub fn known_proxies(counts: HealthCounts) -> Result<IntGaugeVec, prometheus::Error> {
-    let gauge = IntGaugeVec::new(Opts::new("drover_known_proxies", "Proxies, as the table has them"), &["state"])?;
+    let gauge = IntGaugeVec::new(Opts::new("drover_known_proxies", "Proxies, as the table lists them"), &["state"])?;
     for (health, count) in counts.each() {
         gauge.with_label_values(&[health.name()]).set(count as i64);
     }

@@ -24,7 +24,7 @@ struct Latest {
 }
 
 impl LatestStoreCounts {
-    /// Reads the counts; None where the database took too long.
+    /// Reads the counts; None if the database took too long.
     pub async fn read(&self, client: &Client) -> Result<Option<StoreCounts>, DbError> {
         let mut latest = self.0.lock().await;
         if latest.read_at.is_some_and(|at| at.elapsed() < MAX_AGE) {

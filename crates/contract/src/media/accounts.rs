@@ -6,10 +6,11 @@ use super::record::record;
 use super::{Fields, yes};
 use crate::checks::{BadField, bad};
 use domain::media_account::{AccountKind, check_platform, check_username, web_address};
+use domain::schedule::INTERVALS;
 use domain::vocabulary::Word;
 
-/// Ten years.
-const MAX_HOURS: f64 = 87_600.0;
+/// That of a schedule, which an account with an interval gets.
+const MAX_HOURS: f64 = *INTERVALS.end();
 const MIN_HOURS: f64 = 0.01;
 
 record! {
@@ -21,10 +22,10 @@ record! {
         /// Null: made from the address of its platform.
         url: Option<String>,
         credential_id: Option<i64>,
-        /// Null: scraped by request alone.
+        /// Null: scraped only on request.
         interval_hours: Option<f64>,
         enabled: bool,
-        /// Time when the last whole scrape ended.
+        /// Time when the last complete scrape ended.
         last_scraped_at: Option<DateTime<Utc>>,
         /// Why the last scrape failed; null: it did not.
         last_error: Option<String>,
@@ -42,7 +43,7 @@ record! {
         /// None: made from `media.platforms.<platform>.url`.
         #[schema(max_length = 2000, example = "https://site.example/ann")]
         url: Option<String>,
-        /// One of the same platform.
+        /// A credential of the same platform.
         credential_id: Option<i64>,
         #[schema(minimum = 0.01, maximum = 87600)]
         interval_hours: Option<f64>,
@@ -50,7 +51,7 @@ record! {
         #[schema(default = true)]
         enabled: bool,
     }
-    /// Null takes a value away.
+    /// Null removes a value.
     change AccountChange {
         #[schema(max_length = 2000)]
         url: Option<String>,
@@ -121,6 +122,8 @@ mod tests {
     #[case::a_long_name(json!({"platform": "a", "username": "b".repeat(4096)}), Some("username"))]
     #[case::a_platform(json!({"platform": "A site", "username": "b"}), Some("platform"))]
     #[case::a_file(json!({"platform": "a", "username": "b", "url": "file:///etc/passwd"}), Some("url"))]
+    #[case::ten_years(json!({"platform": "a", "username": "b", "interval_hours": 87_600}), None)]
+    #[case::more(json!({"platform": "a", "username": "b", "interval_hours": 87_601}), Some("interval_hours"))]
     #[case::no_time(json!({"platform": "a", "username": "b", "interval_hours": 0}), Some("interval_hours"))]
     fn an_account_is_checked(#[case] draft: Value, #[case] fault: Option<&str>) {
         let draft: AccountDraft = serde_json::from_value(draft).unwrap();

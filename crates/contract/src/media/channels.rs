@@ -21,7 +21,7 @@ record! {
         created_at: DateTime<Utc>,
     }
     draft ChannelDraft {
-        /// The id that the channel's address has: `UC` and 22 letters, digits, hyphens and underscores.
+        /// The id in the channel's address: `UC` and 22 letters, digits, hyphens and underscores.
         #[schema(pattern = "^UC[A-Za-z0-9_-]{22}$", example = "UCabcdefghijklmnopqrstuv")]
         channel_id: String,
         /// Download its new videos. The videos of its first poll are not new.

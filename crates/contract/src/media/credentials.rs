@@ -24,12 +24,12 @@ pub struct SecretText(String);
 record! {
     Credentials: Credential {
         name: String,
-        /// The service that it is for: `easynews`, `tmdb`, a forum's name, a platform of accounts.
+        /// The service that the credential is for: `easynews`, `tmdb`, a forum's name, a platform of accounts.
         platform: String,
         #[schema(value_type = CredentialKind)]
         kind: Word<CredentialKind>,
         username: Option<String>,
-        /// How the last job that used it fared; null: none did.
+        /// Result of the last job that used it; null: no job did.
         last_result: Option<String>,
         created_at: DateTime<Utc>,
         updated_at: DateTime<Utc>,
@@ -47,7 +47,7 @@ record! {
         #[schema(value_type = String, min_length = 1, max_length = 65536, write_only)]
         secret: SecretText,
     }
-    /// A change of the name or the platform is a credential of its own.
+    /// A change of the name or the platform requires another credential.
     change CredentialChange {
         #[schema(min_length = 1, max_length = 200, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$")]
         username: String,

@@ -41,14 +41,14 @@ record! {
         #[schema(default = true)]
         enabled: bool,
     }
-    /// Another kind is an endpoint of its own.
+    /// A change of the kind requires another endpoint.
     change EndpointChange {
         #[schema(min_length = 1, max_length = 2048)]
         target: String,
-        /// Null: none any more.
+        /// Null removes it.
         #[schema(minimum = 1)]
         credential_id: Option<i64>,
-        /// Null: none any more.
+        /// Null removes it.
         #[schema(minimum = 1)]
         previous_credential_id: Option<i64>,
         enabled: bool,

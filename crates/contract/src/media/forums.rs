@@ -14,7 +14,7 @@ const MAX_URL: usize = 500;
 
 record! {
     Forums: Forum {
-        /// Its items have it as their source, and its credential as the platform.
+        /// The source of its items, and the platform of its credential.
         name: String,
         #[schema(value_type = ForumKind)]
         kind: Word<ForumKind>,
@@ -39,7 +39,7 @@ record! {
         #[serde(default)]
         selectors: SelectorOverrides,
     }
-    /// Another name or kind is another forum.
+    /// A change of the name or the kind requires another forum.
     change ForumChange {
         #[schema(max_length = 500, example = "https://forum.example/")]
         base_url: String,

@@ -27,21 +27,21 @@ pub struct ItemView {
     pub state: Word<ItemState>,
     /// Attempts to download it.
     pub attempts: i32,
-    /// Why the last attempt brought no file.
+    /// Why the last attempt did not produce a file.
     pub last_error: Option<String>,
     /// The digest of its file, in lower-case hex.
     pub sha256: Option<String>,
     /// Path of the file, relative to the storage root.
     pub path: Option<String>,
-    /// Path of its picture, which `/img/` and this path show in any size; null where its file is no JPEG, PNG, WebP or GIF, or
-    /// is larger than 20 MiB.
+    /// Path of its picture, which `/img/` and this path show in any size; null if its file is no JPEG, PNG, WebP or
+    /// GIF, or is larger than 20 MiB.
     pub local_image_path: Option<String>,
     pub bytes: Option<i64>,
     pub media_type: Option<String>,
     pub width: Option<i32>,
     pub height: Option<i32>,
     pub duration_ms: Option<i64>,
-    /// All that its source says of it.
+    /// Everything that its source says about it.
     #[schema(value_type = Object)]
     pub metadata: Value,
     pub created_at: DateTime<Utc>,
@@ -71,7 +71,7 @@ pub struct ItemFilter {
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct ItemPage {
     pub items: Vec<ItemView>,
-    /// Cursor of the next page; null on the last.
+    /// Cursor of the next page; null on the last page.
     #[schema(inline)]
     pub next_cursor: Option<Cursor>,
 }

@@ -7,7 +7,7 @@
 ///
 /// ```text
 /// record! {
-///     Accounts: Account {         // the row, as people see it; its `id` is not listed
+///     Accounts: Account {         // the row, as shown to users; its `id` is not listed
 ///         username: String,
 ///     }
 ///     draft AccountDraft {        // a new one

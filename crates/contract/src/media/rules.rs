@@ -81,7 +81,7 @@ impl Fields for RuleChange {
 fn check_events(events: &[NotifiedEvent]) -> Result<(), BadField> {
     let is_repeated = |(nth, event): (usize, &NotifiedEvent)| events[..nth].contains(event);
     match events {
-        [] => Err(bad("events", format!("is empty: some of {}", words::<NotifiedEvent>()))),
+        [] => Err(bad("events", format!("is empty: name at least one of {}", words::<NotifiedEvent>()))),
         _ if events.iter().enumerate().any(is_repeated) => Err(bad("events", "names an event twice")),
         _ => Ok(()),
     }
@@ -91,13 +91,13 @@ fn check_events(events: &[NotifiedEvent]) -> Result<(), BadField> {
 fn check_kinds(draft: &RuleDraft) -> Result<(), BadField> {
     let (of_jobs, of_crawl) = draft.events.iter().partition::<Vec<&NotifiedEvent>, _>(|event| event.is_of_jobs());
     if !of_crawl.is_empty() && draft.job_type.is_some() {
-        return Err(bad("job_type", "is a filter for jobs alone: make a rule for the events of the crawl"));
+        return Err(bad("job_type", "filters only jobs: add a separate rule for the events of the crawl"));
     }
     if !of_crawl.is_empty() && draft.account.is_some() {
-        return Err(bad("account", "is a filter for jobs alone: make a rule for the events of the crawl"));
+        return Err(bad("account", "filters only jobs: add a separate rule for the events of the crawl"));
     }
     if !of_jobs.is_empty() && draft.digest != Digest::None {
-        return Err(bad("digest", "is for events of the crawl alone: each end of a job has a notification of its own"));
+        return Err(bad("digest", "applies only to events of the crawl: each end of a job has its own notification"));
     }
     Ok(())
 }

@@ -141,7 +141,7 @@ fn stuck() -> World {
 
 #[rstest]
 #[case::nothing(busy(), "", "Crawling, and keeping up.")]
-#[case::late(stuck(), "", "Crawling, but behind: a task is ready for 23 m 31 s.")]
+#[case::late(stuck(), "", "Crawling, but behind: a task has been ready for 23 m 31 s.")]
 #[case::all(busy(), "all", "Paused: no task is claimed.")]
 #[case::all_and_more(busy(), "all, role payload_fetch, pod Kryll", "Paused: no task is claimed.")]
 #[case::the_family(stuck(), "family crawl", "Not crawling: family crawl is paused.")]
@@ -249,8 +249,8 @@ fn the_verdict_names_what_the_crawl_lacks(#[case] world: World, #[case] state: &
 }
 
 #[rstest]
-#[case::of_a_pause(busy().paused("role payload_fetch"), "ann: repairs. 2 tasks go on. 60 of 63 stores are fresh.")]
-#[case::of_several(busy().paused("host a.test, host b.test"), "2 tasks go on. 60 of 63 stores are fresh.")]
+#[case::of_a_pause(busy().paused("role payload_fetch"), "ann: repairs. 2 tasks are still running. 60 of 63 stores are fresh.")]
+#[case::of_several(busy().paused("host a.test, host b.test"), "2 tasks are still running. 60 of 63 stores are fresh.")]
 #[case::of_a_crawl(busy(), "60 of 63 stores are fresh.")]
 #[case::without_a_schedule(world(), "60 of 63 stores are fresh. No schedule is enabled.")]
 #[case::a_run_is_due(world().with(|world| world.next_run_at = Some(now())), "60 of 63 stores are fresh. The next run is due.")]

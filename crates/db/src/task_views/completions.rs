@@ -35,7 +35,7 @@ pub async fn recent(client: &Client, roles: &RoleSet, limit: i64) -> Result<Vec<
     Ok(tasks)
 }
 
-/// The task of a store that a worker has.
+/// Shows the task of a store that a worker holds.
 pub async fn active_of_store(client: &Client, store: StoreId) -> Result<Option<TaskView>, DbError> {
     match client.query_opt(include_str!("../sql/task_views/active_of_store.sql"), &[&store]).await? {
         None => Ok(None),

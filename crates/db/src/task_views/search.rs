@@ -75,7 +75,7 @@ fn trigrams_of_error<'a>(values: &FilterValues<'a>) -> Option<&'a str> {
     (error.chars().count() >= MIN_TRIGRAM_CHARS && !is_narrow).then_some(error)
 }
 
-/// Returns none where fewer tasks than these have an error: one search is enough.
+/// Returns none if fewer tasks than these have an error: one search is enough.
 async fn oldest_of_newest_errors(client: &Client, values: &FilterValues<'_>) -> Result<Option<TaskId>, DbError> {
     let sql = include_str!("../sql/task_views/oldest_of_newest_errors.sql");
     let row = client.query_opt(sql, &[&values.below, &NEWEST_ERRORS]).await?;

@@ -73,7 +73,7 @@ pub async fn retry(client: &Client, id: TaskId) -> Result<Word<Status>, ChangeEr
     )
 }
 
-/// Removes a task that no worker has, with its runs. Returns the former status.
+/// Deletes a task that no worker holds, with its runs. Returns the former status.
 pub async fn delete(client: &Client, id: TaskId) -> Result<Word<Status>, ChangeError> {
     let sql = "SELECT was, refusal, other FROM delete_task($1)";
     status_of(id, client.query_one(sql, &[&id]).await, "cancel it, or wait for its end, before it can be deleted")

@@ -45,9 +45,9 @@ pub struct Breaker {
     pub state: BreakerState,
     /// Begin of this state.
     pub breaker_since: DateTime<Utc>,
-    /// Time when it opened, however often it was half-open since.
+    /// Time when it opened, even if it has been half-open since.
     pub refuses_since: Option<DateTime<Utc>>,
-    /// Open: when a probe may be sent. Half-open: when the one under way counts as lost.
+    /// Open: when a probe may be sent. Half-open: when the probe under way counts as lost.
     pub probe_at: Option<DateTime<Utc>>,
     /// The number of the latest probe.
     pub probe: ProbeNumber,

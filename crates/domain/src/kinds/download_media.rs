@@ -10,7 +10,7 @@ use crate::kind::{Key, Kind};
 pub const KIND: Kind = Kind {
     key: Key { argument: Some("media_ids"), ..Key::NONE },
     title: "Download Media",
-    description: "Downloads media that are known",
+    description: "Downloads media items that are already listed",
     ..Kind::MEDIA
 };
 

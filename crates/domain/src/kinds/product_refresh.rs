@@ -11,7 +11,7 @@ pub const KIND: Kind = Kind {
     time_limit: minutes(10),
     origin: Some("after a fetch"),
     title: "Product Refresh",
-    description: "Turns a kept answer into products, snapshots and stock",
+    description: "Turns a stored answer into products, snapshots and stock",
     ..Kind::CRAWL
 };
 

@@ -240,7 +240,7 @@ impl Health {
         }
     }
 
-    /// Puts it back on the bench that its trial interrupted, and gives its end; none where that is over by
+    /// Puts it back on the bench that its trial interrupted, and gives its end; none if that is over by
     /// now. An early trial that fails has cost one request, and says no more than was known.
     pub fn resume_bench(&mut self, now: Instant) -> Option<Instant> {
         let until = self.interrupted.take().filter(|until| *until > now)?;

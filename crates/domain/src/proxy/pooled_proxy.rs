@@ -78,7 +78,7 @@ impl PooledProxy {
         self.counters = alone.on_top_of(&self.counters);
     }
 
-    /// Health as people see it, by the knowledge of this process.
+    /// Health as shown to users, by the knowledge of this process.
     pub fn shown_health(&self, now: Instant) -> ShownHealth {
         ShownHealth::of(&HealthFacts {
             is_off: self.health.condition() == Condition::Off,

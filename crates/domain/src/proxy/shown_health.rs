@@ -17,7 +17,7 @@ use crate::vocabulary::vocabulary;
 const STREAK: i64 = 3;
 
 vocabulary! {
-    /// A proxy's health as people see it.
+    /// A proxy's health as shown to users.
     pub enum ShownHealth {
         /// No request went through it yet.
         Untested,

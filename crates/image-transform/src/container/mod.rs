@@ -80,7 +80,7 @@ fn not_an_image(bytes: &[u8]) -> ImageError {
         [b'<', ..] | [0xEF, 0xBB, 0xBF, b'<', ..] => "it begins like HTML, SVG or XML",
         [b'P', b'K', ..] => "it begins like a ZIP archive",
         [b'%', b'P', b'D', b'F', ..] => "it begins like a PDF",
-        _ => "it begins like no accepted format (JPEG, PNG, WebP, GIF)",
+        _ => "it does not begin like an accepted format (JPEG, PNG, WebP, GIF)",
     };
     ImageError::NotAnImage { detail: seen.to_owned() }
 }

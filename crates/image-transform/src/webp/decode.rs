@@ -100,7 +100,7 @@ fn check(status: sys::VP8StatusCode) -> Result<(), ImageError> {
             Err(ImageError::truncated(Format::WebP, "its data ends before the picture does"))
         }
         Status::VP8_STATUS_UNSUPPORTED_FEATURE => Err(ImageError::unsupported(Format::WebP, "an unknown feature")),
-        Status::VP8_STATUS_OUT_OF_MEMORY => Err(undecodable("memory does not suffice")),
+        Status::VP8_STATUS_OUT_OF_MEMORY => Err(undecodable("there is not enough memory")),
         Status::VP8_STATUS_INVALID_PARAM | Status::VP8_STATUS_BITSTREAM_ERROR | Status::VP8_STATUS_USER_ABORT => {
             Err(undecodable("its bitstream is broken"))
         }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use url::Url;
 
 use super::{MAX_ID, Odd, ReadError, Readable, below, json, name, named};
-use crate::text::bounded;
+use foundation::text::bounded;
 
 /// Maximum number of pages of one search.
 pub const MAX_PAGES: u32 = 5;
@@ -82,7 +82,7 @@ pub fn read(body: &[u8]) -> Result<Page, ReadError> {
     };
     let base: Option<Url> = answer.down_url.parse().ok();
     let base = base.filter(|base| matches!(base.scheme(), "http" | "https"));
-    let base = base.ok_or_else(|| ReadError::strange("downURL", "is not an address of the web"))?;
+    let base = base.ok_or_else(|| ReadError::strange("downURL", "is not a web address"))?;
     let port = text(&answer.dl_port).filter(|port| !port.is_empty());
     let port = port.ok_or_else(|| ReadError::strange("dlPort", "is missing"))?;
     let farm = text(&answer.dl_farm).ok_or_else(|| ReadError::strange("dlFarm", "is missing"))?;

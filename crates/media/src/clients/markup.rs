@@ -15,9 +15,9 @@ use super::ReadError;
 pub const MAX_PAGE: usize = 8 << 20;
 /// Maximum number of formatting elements that are open at one place; people open a few.
 const MAX_OPEN: usize = 200;
-/// Maximum number of elements in each other: the parser looks through them at each tag.
+/// Maximum number of nested elements: the parser looks through them at each tag.
 const MAX_DEPTH: usize = 1_000;
-/// Maximum number of parts of drawings that close themselves.
+/// Maximum number of drawing elements that close themselves.
 const MAX_DRAWN: usize = 5_000;
 /// Elements without an end, and those that end where the next one begins.
 const NEVER_DEEP: [&str; 29] = [
@@ -86,8 +86,8 @@ impl OpenElements {
     fn check(&self) -> Result<(), ReadError> {
         let fault = match self {
             open if open.formatting > MAX_OPEN => format!("leaves more than {MAX_OPEN} formatting elements open"),
-            open if open.depth > MAX_DEPTH => format!("has more than {MAX_DEPTH} elements in each other"),
-            open if open.closing_themselves > MAX_DRAWN => format!("has more than {MAX_DRAWN} parts of drawings"),
+            open if open.depth > MAX_DEPTH => format!("has more than {MAX_DEPTH} nested elements"),
+            open if open.closing_themselves > MAX_DRAWN => format!("has more than {MAX_DRAWN} drawing elements"),
             _ => return Ok(()),
         };
         Err(ReadError::strange("the page", fault))

@@ -4,7 +4,7 @@
 //! the service has another shape, which is an error. It must not know what the elements are.
 
 use super::ReadError;
-use crate::text::bounded;
+use foundation::text::bounded;
 
 /// Maximum number of odd elements that are named, and of bytes of a name.
 const MAX_NAMED: usize = 10;

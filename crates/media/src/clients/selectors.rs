@@ -135,10 +135,10 @@ impl Part {
             [] => None,
             [one] if is_name(one) => Some((*one).to_owned()),
             [one] => return Err(bad(field, format!("{one:?} is not the name of an attribute"))),
-            _ => return Err(bad(field, "places with commas need the same attribute")),
+            _ => return Err(bad(field, "selectors separated by commas need the same attribute")),
         };
         if css.is_empty() && attribute.is_none() {
-            return Err(bad(field, "empty: leave it out for the usual one"));
+            return Err(bad(field, "empty: leave it out to use the default"));
         }
         let element = if css.is_empty() { None } else { Some(selector(field, &css.join(", "))?) };
         Ok(Part { element, attribute })
@@ -176,7 +176,7 @@ fn date_format(format: String) -> Result<String, BadSelector> {
     if is_known && !format.is_empty() {
         Ok(format)
     } else {
-        Err(bad("date_format", format!("{format:?} is not a format of strftime")))
+        Err(bad("date_format", format!("{format:?} is not a strftime format")))
     }
 }
 

@@ -8,8 +8,8 @@ use serde_json::Value;
 use url::Url;
 
 use super::{MAX_ID, Odd, ReadError, Readable, below, element, is_usual, json, name, named};
-use crate::text::bounded;
 use domain::appearance::{Appearance, ProductionKind};
+use foundation::text::bounded;
 
 /// The service permits about forty requests a second; we send four.
 pub const MIN_INTERVAL: Duration = Duration::from_millis(250);

@@ -8,9 +8,9 @@ use hyper::header::{CONTENT_RANGE, HeaderMap};
 use thiserror::Error;
 
 use super::text_of;
-use crate::http::HttpError;
 use domain::amounts::counted;
 use domain::disposition::{Disposition, HasDisposition};
+use public_http::HttpError;
 
 /// A download without a whole file. A part that the next run can continue stays.
 #[derive(Debug, Error)]
@@ -59,7 +59,9 @@ impl DownloadError {
     /// More bytes came than the server named, or than are permitted where it named none.
     pub(super) fn larger(total: Option<u64>, max: u64) -> Self {
         match total {
-            Some(total) => DownloadError::Strange(format!("it sent more than it named: {}", counted(total, "byte"))),
+            Some(total) => {
+                DownloadError::Strange(format!("it sent more than it announced: {}", counted(total, "byte")))
+            }
             None => DownloadError::TooLarge { max },
         }
     }

@@ -4,7 +4,7 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use hyper::StatusCode;
 use hyper::header::{HeaderMap, HeaderName, HeaderValue};
-use media::http::{Get, Http, Secrets};
+use public_http::{Get, Http, Secrets};
 use sim::media::{MediaPlan, MediaSite};
 use url::Url;
 

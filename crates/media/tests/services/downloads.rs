@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use media::download::{Download, DownloadError, WholeFile, download};
-use media::http::{Http, Secrets};
+use public_http::{Http, Secrets};
 use rstest::rstest;
 use sim::media::{AccountKind, MediaFault, MediaFaultKind, MediaFile, MediaSite, Origin};
 use tempfile::TempDir;

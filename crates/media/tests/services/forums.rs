@@ -7,7 +7,7 @@ use media::clients::forum_page;
 use media::clients::paged_forum::PagedForum;
 use media::clients::selectors::Selectors;
 use media::clients::{ReadError, discourse};
-use media::http::Secrets;
+use public_http::Secrets;
 use rstest::rstest;
 use sim::media::{MediaSite, ThreadKind};
 use url::Url;

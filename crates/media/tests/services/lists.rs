@@ -6,7 +6,7 @@ use domain::appearance::{Appearance, ProductionKind};
 use hyper::StatusCode;
 use hyper::header::{ETAG, HeaderValue, IF_NONE_MATCH};
 use media::clients::{Readable, easynews, tmdb, youtube};
-use media::http::{Get, Http};
+use public_http::{Get, Http};
 use sim::media::{Credit, EasynewsFile, MediaPlan, MediaSite, Video};
 
 use crate::ask::{ask, base, body, member, secrets, start};

@@ -294,7 +294,7 @@ impl Calls {
         match failure {
             Failure::Outage(error) | Failure::Unknown(error) => error,
             Failure::Absent => self.unavailable(NO_BUCKET),
-            Failure::Unmet | Failure::OutOfRange => self.unavailable("it answers to a condition that was not set"),
+            Failure::Unmet | Failure::OutOfRange => self.unavailable("it answers as if a condition had been set"),
         }
     }
 

@@ -28,7 +28,7 @@ pub fn fetch_not_counted() {
 pub fn fetch_counts_not_written(error: &dyn fmt::Display, again: bool) {
     match again {
         true => debug!("Counts of requests still cannot be written: {error}"),
-        false => warn!("Counts of requests cannot be written, and are kept here: {error}"),
+        false => warn!("Counts of requests cannot be written, and are kept in memory: {error}"),
     }
 }
 
@@ -45,7 +45,7 @@ pub fn rotated(host: &str, is_block: bool, error: &dyn fmt::Display) {
 
 /// An alarm: every try of a request failed in transit, and no host answered through any proxy in that time.
 pub fn no_proxy_brings_answers(hosts: &str, error: &dyn fmt::Display) {
-    error!("No proxy brings an answer from {hosts}; tasks are snoozed; the last try: {error}");
+    error!("No proxy gets an answer from {hosts}; tasks are snoozed; the last try: {error}");
 }
 
 /// `endpoint` refuses every hash that is known of `operation`: its stores are crawled by its full text, or
@@ -71,7 +71,9 @@ pub fn host_notice(host: &str, notice: &HostNotice) {
 pub fn host_table_failed(host: &str, error: &str, again: bool) {
     match again {
         true => debug!(host, "The state of {host} still cannot be shared: {error}"),
-        false => warn!(host, "The state of {host} cannot be shared with other processes, and is kept here: {error}"),
+        false => {
+            warn!(host, "The state of {host} cannot be shared with other processes, and is kept in memory: {error}")
+        }
     }
 }
 
@@ -80,7 +82,7 @@ pub fn robots_forbid(host: &str, path: &str, rule: &str) {
     warn!(
         host,
         path,
-        "{host} asks robots not to fetch {path} (robots.txt: '{rule}'); it is fetched all the same, because politeness.robots says report"
+        "{host} asks robots not to fetch {path} (robots.txt: '{rule}'); it is fetched anyway, because politeness.robots is report"
     );
 }
 
@@ -157,7 +159,7 @@ fn last_proxy_failing(proxy: i64, reason: &str) {
 
 /// Warns at the start: a new operator may not know that proxies are required.
 pub fn no_proxies() {
-    warn!("There is no proxy, so nothing is fetched: add some with `drover proxies import FILE`");
+    warn!("There is no proxy, so nothing is fetched: add proxies with `drover proxies import FILE`");
 }
 
 /// Its password cannot be read, so it is not used; `error` says why.

@@ -57,6 +57,6 @@ pub fn image_not_cached(error: &dyn fmt::Display) {
 /// Files that no row names any more, and temporary ones.
 pub fn images_swept(removed: usize) {
     if removed > 0 {
-        info!(removed, "Removed {removed} image files that no product or brand has any more");
+        info!(removed, "Removed {removed} image files that no product or brand uses any longer");
     }
 }

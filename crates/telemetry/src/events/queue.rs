@@ -33,19 +33,21 @@ pub fn tasks_recovered(requeued: u64, failed: u64) {
 pub fn task_unreadable(id: TaskId, error: &dyn fmt::Display, not_failed: Option<String>) {
     match not_failed {
         None => error!(task_id = id, "Task {id} cannot be read and has failed: {error}"),
-        Some(reason) => error!(task_id = id, "Task {id} cannot be read: {error}; it was not failed: {reason}"),
+        Some(reason) => {
+            error!(task_id = id, "Task {id} cannot be read: {error}; it could not be marked as failed: {reason}")
+        }
     }
 }
 
 pub fn schedule_generated(schedule: &str, tasks: u64) {
     metrics::SCHEDULE_RUNS.with_label_values(&["ok"]).inc();
     metrics::SCHEDULE_TASKS.inc_by(tasks);
-    info!(schedule, tasks, "Schedule {schedule} ran, tasks made: {tasks}");
+    info!(schedule, tasks, "Schedule {schedule} ran, tasks created: {tasks}");
 }
 
 /// The analytics are due early after the first crawls.
 pub fn schedule_hastened(schedule: &str) {
-    info!(schedule, "Schedule {schedule} runs before its time, so that the first crawls are in the analytics");
+    info!(schedule, "Schedule {schedule} runs ahead of schedule, so that the analytics include the first crawls");
 }
 
 pub fn schedule_failed(schedule: &str, error: &dyn fmt::Display) {
@@ -96,7 +98,7 @@ pub fn operation_ended(id: i64, action: &dyn fmt::Display, done: i64, failed: i6
 /// Tasks of an actor that crashed.
 pub fn dead_actors_tasks_recovered(requeued: u64, failed: u64) {
     count_recovered(requeued, failed);
-    warn!(requeued, failed, "Put back tasks whose actor had crashed: {requeued}; failed by it: {failed}");
+    warn!(requeued, failed, "Put back tasks whose actor had crashed: {requeued}; tasks failed: {failed}");
 }
 
 /// Tasks of workers whose process has ended on this machine.
@@ -113,10 +115,7 @@ pub fn ended_processes_tasks_recovered(workers: usize, requeued: u64, failed: u6
 
 /// Tasks of a dead actor; their leases run out instead.
 pub fn tasks_not_recovered(count: usize, error: &dyn fmt::Display) {
-    warn!(
-        count,
-        "Tasks of a dead actor that could not be put back, and wait until their leases run out: {count}: {error}"
-    );
+    warn!(count, "Tasks of a dead actor could not be put back, and wait until their leases run out: {count}: {error}");
 }
 
 /// The next tick reads them again.
@@ -126,7 +125,7 @@ pub fn commands_not_read(pod: &str, error: &dyn fmt::Display) {
 
 /// The latest ones hold until they can be read again.
 pub fn pauses_not_read(error: &dyn fmt::Display) {
-    warn!("The pauses could not be read, so those that are known hold: {error}");
+    warn!("The pauses could not be read, so the known ones stay in force: {error}");
 }
 
 /// They stay open and are delivered again.

@@ -139,7 +139,7 @@ pub fn beat_arrived(late: Duration) {
 pub fn task_actor_silent(task: TaskId, silence: Duration) {
     warn!(
         task,
-        "The actor of task {task} has sent no beat for {:.0} s; its lease is not renewed any more",
+        "The actor of task {task} has sent no beat for {:.0} s; its lease is no longer renewed",
         silence.as_secs_f64()
     );
 }

@@ -165,7 +165,7 @@ pub fn config_refused(fault: &str, is_new: bool) {
     metrics::CONFIG_RELOADS.with_label_values(&["refused"]).inc();
     metrics::CONFIG_REFUSED.set(1);
     if is_new {
-        warn!("The changed configuration is refused as a whole, and the one in use stays: {fault}");
+        warn!("The changed configuration is refused as a whole, and the previous one stays in use: {fault}");
     }
 }
 
@@ -175,7 +175,7 @@ pub fn settings_not_kept(dir: &Path, error: &dyn fmt::Display) {
 }
 
 pub fn config_not_watched(directory: &Path, error: &dyn fmt::Display) {
-    warn!("Changes of {} are not noticed, so send SIGHUP after each: {error}", directory.display());
+    warn!("Changes to {} are not noticed, so send SIGHUP after each: {error}", directory.display());
 }
 
 /// Warns that the service manager gets no sign of life: it takes such a process for hung, and starts it again.

@@ -21,7 +21,7 @@ use http::{HeaderMap, Method};
 use http_body_util::{BodyExt, Full};
 use hyper::body::Bytes;
 
-use super::openapi::{ID, Operation, operations, resolved};
+use super::openapi::{Operation, operations, resolved};
 use super::server::{Answer, Server, open, send};
 use testkit::until;
 

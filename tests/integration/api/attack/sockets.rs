@@ -17,7 +17,7 @@ use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use super::super::server::send;
+use super::super::server::{make_token, send};
 use testkit::{Child, PATIENCE, TestDatabase, database, drover, until};
 
 const SLOW: usize = 200;
@@ -99,16 +99,6 @@ impl ApiProcess {
             took.push(begun.elapsed());
         }
         took
-    }
-
-    /// The text of a new token with this access role.
-    async fn token(&self, role: &str) -> String {
-        let mut command = drover();
-        command
-            .env("DATABASE_URL", &self.database.url)
-            .args(["token", "create", "--role", role, "--name", role, "--json"]);
-        let made: serde_json::Value = serde_json::from_slice(&command.output().await.unwrap().stdout).unwrap();
-        made["token"].as_str().unwrap().to_owned()
     }
 
     /// This many clients that send nothing, from these addresses in turn.
@@ -206,7 +196,7 @@ async fn two_hundred_slow_clients_delay_nobody() {
 #[tokio::test]
 async fn six_hundred_slow_clients_of_one_address_leave_a_token_holder_served_and_are_cut() {
     let api = ApiProcess::start().await;
-    let token = api.token("viewer").await;
+    let token = make_token(&api.database.db, "viewer").await;
     let empty = api.descriptors();
     let mut slow = api.idle(FULL, &CROWD[..1]).await;
     for stream in &mut slow {
@@ -234,7 +224,7 @@ async fn closed(stream: &mut TcpStream) {
 #[tokio::test]
 async fn slow_bodies_from_one_address_keep_nobody_of_another_out(#[case] has_tokens: bool, #[case] path: &'static str) {
     let api = ApiProcess::start().await;
-    let token = if has_tokens { Some(api.token("viewer").await) } else { None };
+    let token = if has_tokens { Some(make_token(&api.database.db, "viewer").await) } else { None };
     let (address, empty) = (api.address, api.descriptors());
     let mut slow = JoinSet::new();
     for _ in 0..FULL {
@@ -255,7 +245,7 @@ async fn slow_bodies_from_one_address_keep_nobody_of_another_out(#[case] has_tok
 #[tokio::test]
 async fn answers_that_one_address_does_not_read_keep_nobody_of_another_out() {
     let api = ApiProcess::start().await;
-    let token = api.token("viewer").await;
+    let token = make_token(&api.database.db, "viewer").await;
     let empty = api.descriptors();
     let request = format!("GET /api/openapi.json HTTP/1.1\r\nhost: {}\r\n\r\n", api.address).repeat(4);
     let mut silent = api.idle(FULL, &CROWD[..1]).await;

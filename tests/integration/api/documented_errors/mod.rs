@@ -130,7 +130,7 @@ async fn strangers(all: &[Operation]) -> Vec<Error> {
         let needed = |role: &&str| operation.description["x-access-role"] == **role;
         let Some(rank) = ROLES.iter().position(needed) else { continue };
         let target = operation.target();
-        let unknown = server.request(operation.method.clone(), &target);
+        let unknown = server.request(operation.method.clone(), &target).header("authorization", "Bearer x");
         errors.push(expect(operation, 401, &send(&server, operation, unknown).await));
         if let Some(lower) = rank.checked_sub(1) {
             let lower = request_by(ROLES[lower], &server, operation, &target);
@@ -140,6 +140,8 @@ async fn strangers(all: &[Operation]) -> Vec<Error> {
     let log_in = named(all, "POST /api/session");
     let unknown = server.request(log_in.method.clone(), &log_in.path);
     errors.push(expect(log_in, 401, &send(&server, log_in, unknown).await));
+    let changes = server.database.raw.query_one("SELECT count(*) FROM audit_log", &[]).await.unwrap();
+    assert_eq!(changes.get::<_, i64>(0), 0, "none of them has changed anything");
     errors
 }
 
@@ -249,23 +251,27 @@ async fn damaged_files(all: &[Operation]) -> Vec<Error> {
     let files = server.database.raw.query("SELECT storage_path FROM raw_crawl_payloads", &[]).await.unwrap();
     let files: Vec<PathBuf> = files.iter().map(|row| server.storage.path().join(row.get::<_, String>(0))).collect();
     let reads = [
-        ("GET /api/payloads/{id}/data", ids[1]),
-        ("GET /api/payloads/store/{id}/diff", store),
-        ("GET /api/payloads/store/{id}/latest", store),
+        ("GET /api/payloads/{id}/data", "", ids[1]),
+        ("GET /api/payloads/{id}/data", "?raw=1", ids[1]),
+        ("GET /api/payloads/store/{id}/diff", "", store),
+        ("GET /api/payloads/store/{id}/latest", "", store),
     ];
-    let read = async |status: u16| {
+    let read = async |status: u16, reason: &str| {
         let mut errors = Vec::new();
-        for (name, id) in reads {
+        for (name, query, id) in reads {
             let operation = named(all, name);
-            let request = request_by("admin", &server, operation, &operation.target_of(id));
-            errors.push(expect(operation, status, &send(&server, operation, request).await));
+            let target = format!("{}{query}", operation.target_of(id));
+            let answer = send(&server, operation, request_by("admin", &server, operation, &target)).await;
+            errors.push(expect(operation, status, &answer));
+            let (detail, root) = (answer.text(), server.storage.path().to_str().unwrap());
+            assert!(detail.contains(reason) && !detail.contains(root), "{target}: {detail}");
         }
         errors
     };
     files.iter().for_each(|file| std::fs::write(file, b"rubbish").unwrap());
-    let damaged = read(422).await;
+    let damaged = read(422, "is damaged").await;
     files.iter().for_each(|file| std::fs::remove_file(file).unwrap());
-    [damaged, read(410).await].concat()
+    [damaged, read(410, "does not exist").await].concat()
 }
 
 /// 415, 416, 422 and 503: stored images that are not images, that are damaged, that have no such part, or

@@ -22,7 +22,7 @@ impl Pool {
         self.budget.follow(budgets);
     }
 
-    /// How long a proxy without budget still rests; None where it has some left.
+    /// How long a proxy without budget still rests; None if it has some left.
     pub fn rest_left(&self, id: ProxyId, now: Instant) -> Option<Duration> {
         self.budget.rest_left(id, now)
     }

@@ -40,7 +40,7 @@ impl Answer {
 }
 
 /// The content codings of a body; none for one that is sent as it is.
-pub(crate) fn codings_of(headers: &HeaderMap) -> Vec<&'static str> {
+pub fn codings_of(headers: &HeaderMap) -> Vec<&'static str> {
     codings(headers.get_all(CONTENT_ENCODING).iter().map(HeaderValue::as_bytes))
 }
 

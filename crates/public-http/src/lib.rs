@@ -6,7 +6,9 @@
 //! to another host does not. It must not know what is asked.
 
 mod body;
+pub mod host_gate;
 mod post;
+pub mod retry_after;
 
 use std::future::Future;
 use std::io;
@@ -31,7 +33,7 @@ use tokio::time::timeout;
 use tower::Service;
 use url::{Host, Origin, Url};
 
-pub(crate) use self::body::codings_of;
+pub use self::body::codings_of;
 pub use self::post::PostAnswer;
 use crate::host_gate::{HeldHost, HostGate, outcome};
 use domain::disposition::{Disposition, HasDisposition};
@@ -107,7 +109,7 @@ pub enum HttpError {
     Held(#[from] HeldHost),
     #[error("{0} leads to more than {MAX_REDIRECTS} redirects")]
     Redirects(String),
-    #[error("{0} redirects to a text that is not an address")]
+    #[error("{0} redirects to an invalid address")]
     Location(String),
     #[error("{0} redirects to another host, which may not see the key")]
     Elsewhere(String),
@@ -287,7 +289,7 @@ impl Get {
 }
 
 /// Shows the address without a log-in and the query, which may be secrets.
-pub(crate) fn shown(url: &Url) -> String {
+pub fn shown(url: &Url) -> String {
     let text = match url.origin() {
         Origin::Tuple(..) => format!("{}{}", url.origin().ascii_serialization(), url.path()),
         Origin::Opaque(_) => format!("{}:…", url.scheme()),

@@ -5,7 +5,7 @@ use hyper::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use url::Url;
 
 use super::{Handed, Notice, SendError, SendSecrets, judged, text};
-use crate::http::Http;
+use public_http::Http;
 
 const TITLE: HeaderName = HeaderName::from_static("title");
 const PRIORITY: HeaderName = HeaderName::from_static("priority");

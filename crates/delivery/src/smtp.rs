@@ -17,7 +17,7 @@ use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_rustls::TlsConnector;
 
-use crate::text::bounded;
+use foundation::text::bounded;
 
 const MAX_CONNECT_TIME: Duration = Duration::from_secs(10);
 /// Maximum time of a command with its reply.
@@ -56,19 +56,19 @@ pub struct Reply {
 
 #[derive(Debug, Error)]
 pub enum SmtpError {
-    #[error("cannot be connected to: {0}")]
+    #[error("cannot be reached: {0}")]
     Connect(String),
     #[error("did not answer {0} in time")]
     Late(&'static str),
-    #[error("ended the connection before it answered {step}: {fault}")]
+    #[error("closed the connection before it answered {step}: {fault}")]
     Ended { step: &'static str, fault: String },
     #[error("does not speak SMTP: it answers {step} with '{text}'")]
     NoReply { step: &'static str, text: String },
     #[error("cannot use TLS: {0}")]
     Tls(String),
-    #[error("sent bytes between STARTTLS and TLS, which may be another's: it is not used")]
+    #[error("sent bytes between STARTTLS and TLS, which someone else may have injected: it is not used")]
     Injected,
-    #[error("did not end its last reply, so that its next one cannot be read")]
+    #[error("did not finish its last reply, so its next one cannot be read")]
     Unreadable,
 }
 

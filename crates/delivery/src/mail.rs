@@ -10,19 +10,16 @@ use std::time::Duration;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use chrono::{DateTime, Utc};
-use lettre::Message;
-use lettre::message::Mailbox;
-use lettre::message::header::ContentType;
 use tokio::time::timeout;
 use url::Host;
 
 use super::smtp::{Reply, Session, SmtpError};
-use super::{Handed, Notice, SendError, SendSecrets, Tried, text};
-use crate::http::Http;
+use super::{Handed, Notice, SendError, SendSecrets, Tried, letter};
 use domain::notification::MailTarget;
 use domain::public_host::is_public_address;
 use domain::recipient::{Recipient, RecipientState, Recipients};
 use foundation::authorities;
+use public_http::Http;
 
 /// Maximum time of all that comes before the mail itself.
 const MAX_ENVELOPE_TIME: Duration = Duration::from_secs(5 * 60);
@@ -75,7 +72,7 @@ impl Letter<'_> {
                 open.push(address);
             }
         }
-        Ok(Letter { target, open, bytes: written(target, notice, now)? })
+        Ok(Letter { target, open, bytes: letter::written(target, notice, now)? })
     }
 
     /// Returns the code of the last reply; `recipients` has the answer for each recipient that the server answered for,
@@ -149,8 +146,11 @@ impl Letter<'_> {
         for address in &self.open {
             let to = on_the_wire(address);
             if !to.is_ascii() && !extensions.smtputf8 {
-                let refused =
-                    Recipient::new(RecipientState::Refused, NOT_ASCII, "the server has no SMTPUTF8".to_owned());
+                let refused = Recipient::new(
+                    RecipientState::Refused,
+                    NOT_ASCII,
+                    "the server does not support SMTPUTF8".to_owned(),
+                );
                 recipients.0.insert((*address).to_owned(), refused);
                 continue;
             }
@@ -169,7 +169,7 @@ impl Letter<'_> {
             last = session.command("DATA", "DATA").await?;
         }
         match last.is_positive() && !taken.is_empty() {
-            true => Err(SendError::Mail(format!("answers DATA with {}, where RFC 5321 has 354", last.code))),
+            true => Err(SendError::Mail(format!("answers DATA with {}, where RFC 5321 requires 354", last.code))),
             false => Ok((last, taken)),
         }
     }
@@ -233,7 +233,7 @@ async fn log_in(
         return Ok(());
     }
     if !has("LOGIN") {
-        return Err(SendError::Mail("offers neither of the logins PLAIN and LOGIN".to_owned()));
+        return Err(SendError::Mail("offers neither PLAIN nor LOGIN as a login".to_owned()));
     }
     intermediate(session.command("AUTH", "AUTH LOGIN").await?)?;
     intermediate(session.command("AUTH", &BASE64_STANDARD.encode(username)).await?)?;
@@ -261,29 +261,9 @@ fn on_the_wire(address: &str) -> String {
     }
 }
 
-fn ascii_domain(domain: &str) -> String {
+pub fn ascii_domain(domain: &str) -> String {
     match Host::parse(domain) {
         Ok(Host::Domain(ascii)) => ascii,
         _ => domain.to_owned(),
     }
-}
-
-fn written(target: &MailTarget, notice: &Notice, now: DateTime<Utc>) -> Result<Vec<u8>, SendError> {
-    let domain = target.from.rsplit_once('@').map_or("drover.invalid", |(_, domain)| domain);
-    let mut message = Message::builder()
-        .from(mailbox(&target.from)?)
-        .subject(text::title(notice))
-        .date(now.into())
-        .message_id(Some(format!("<{}@{}>", notice.message_id, ascii_domain(domain))))
-        .header(ContentType::TEXT_PLAIN);
-    for to in &target.to {
-        message = message.to(mailbox(to)?);
-    }
-    let message = message.body(text::message(notice)).map_err(|error| SendError::NoMail(error.to_string()))?;
-    Ok(message.formatted())
-}
-
-fn mailbox(address: &str) -> Result<Mailbox, SendError> {
-    let address = address.parse().map_err(|_| SendError::NoMail(format!("'{address}' is not a mail address")))?;
-    Ok(Mailbox::new(None, address))
 }

@@ -9,7 +9,7 @@ use futures_util::future::BoxFuture;
 use hyper::{Response, StatusCode};
 use thiserror::Error;
 
-use crate::http::HttpError;
+use crate::HttpError;
 use crate::retry_after::retry_after;
 use domain::host::{HostOutcome, Throttle};
 

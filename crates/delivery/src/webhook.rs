@@ -7,8 +7,8 @@ use serde_json::json;
 use url::Url;
 
 use super::{Handed, Notice, SendError, SendSecrets, judged};
-use crate::http::Http;
 use foundation::webhook_signature::WebhookKey;
+use public_http::Http;
 
 const ID: HeaderName = HeaderName::from_static("webhook-id");
 const TIMESTAMP: HeaderName = HeaderName::from_static("webhook-timestamp");

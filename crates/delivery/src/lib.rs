@@ -4,6 +4,8 @@
 //! status that accepts the message decides, even if the rest is broken. It must not know when it tries again, nor where notices
 //! come from.
 
+#[cfg_attr(not(feature = "mail"), path = "letter_absent.rs")]
+mod letter;
 mod mail;
 mod ntfy;
 mod smtp;
@@ -18,11 +20,11 @@ use serde_json::Value;
 use thiserror::Error;
 
 use self::smtp::SmtpError;
-use super::http::{Http, HttpError, PostAnswer};
-use crate::retry_after::retry_after;
 use domain::notification::Target;
 use domain::recipient::Recipients;
 use foundation::webhook_signature::BadWebhookSecret;
+use public_http::retry_after::retry_after;
+use public_http::{Http, HttpError, PostAnswer};
 
 /// Maximum time of one try: a mail server may take ten minutes to answer a mail, and some before.
 pub const MAX_TIME: Duration = Duration::from_secs(21 * 60);
@@ -77,7 +79,7 @@ pub enum SendError {
     Secret(#[from] BadWebhookSecret),
     #[error("a webhook needs a credential with its secret")]
     NoSecret,
-    #[error("the token has characters that no header can have")]
+    #[error("the token contains characters that a header cannot have")]
     NotSendable,
     #[error("the mail server {0}")]
     Mail(String),

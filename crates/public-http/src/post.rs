@@ -76,7 +76,7 @@ impl Http {
         let mut bytes = Vec::new();
         let status = while_writing(&mut writing, read_status(&mut reader, &mut bytes)).await.map_err(|error| {
             unreachable(match error.kind() {
-                io::ErrorKind::UnexpectedEof => "it ended the connection before its status".to_owned(),
+                io::ErrorKind::UnexpectedEof => "it closed the connection before it sent a status".to_owned(),
                 _ => error.to_string(),
             })
         })?;
