@@ -6,7 +6,9 @@ use std::path::PathBuf;
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     let has = |name: &str, value: &str| std::env::var(name).is_ok_and(|found| found == value);
-    let brings_linker = has("CARGO_CFG_TARGET_ARCH", "x86_64")
+    // another linker, as for an older C library, may have neither
+    let brings_linker = std::env::var_os("RUSTC_LINKER").is_none()
+        && has("CARGO_CFG_TARGET_ARCH", "x86_64")
         && has("CARGO_CFG_TARGET_OS", "linux")
         && has("CARGO_CFG_TARGET_ENV", "gnu");
     // PROFILE is `release` for each profile that inherits from it

@@ -1,7 +1,7 @@
 //! Hostile inputs, made by mutation, for everything that reads strangers' input: no input may cause a panic
 //! or break a target's promise.
 //!
-//! Each target has 50,000 inputs in an ordinary run, 200,000 where `CI=true`;
+//! Each target has 50,000 inputs in an ordinary run, 200,000 where `CI=true` and a million in `./dev release`;
 //! `DROVER_FUZZ_INPUTS=100000000` is a night's run. A failure prints its input; add it to the target's seeds.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]

@@ -10,6 +10,7 @@ mod kubernetes;
 mod monitored_farm;
 mod pgbouncer;
 mod prometheus;
+mod release;
 mod systemd;
 
 fn text_of(path: &str) -> String {
