@@ -22,7 +22,7 @@ use axum::response::IntoResponse;
 use axum::routing::get;
 use benches::{BenchServer, connect, median};
 use clap::{Parser, Subcommand};
-use db::{Db, PoolSizes, indexes, migrate};
+use db::{Db, PoolSizes, schema};
 use http_body_util::{BodyExt, Empty};
 use hyper::body::Bytes;
 use hyper::client::conn::http1::{self, SendRequest};
@@ -91,8 +91,8 @@ async fn main() {
 async fn measure(tasks: i64) {
     let server = BenchServer::start(env!("CARGO_BIN_EXE_drover-under-bench"), Vec::new()).await.unwrap();
     let db = Db::new(server.url(), &Config::with(&[]).unwrap().database, PoolSizes { work: 1, api: 1 }).unwrap();
-    migrate::up(&db).await.unwrap();
-    indexes::ensure(&db).await.unwrap();
+    schema::migrate::up(&db).await.unwrap();
+    schema::indexes::ensure(&db).await.unwrap();
     let raw = connect(server.url()).await.unwrap();
     fill(&raw, tasks).await;
 

@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 
 use benches::{BenchServer, median};
 use db::tasks::{self, ClaimBatch, ClaimToken, Completion};
-use db::{Client, Db, PoolSizes, migrate};
-use domain::role::Role;
+use db::{Client, Db, PoolSizes, schema};
+use domain::task::role::Role;
 use serde_json::json;
 use settings::Config;
 
@@ -76,7 +76,7 @@ fn median_ratio(one: &[f64], other: &[f64]) -> f64 {
 /// Two databases of one server, as alike as can be; ours twice.
 async fn sides(url: &str) -> Vec<Side> {
     let ours = open(url).await;
-    migrate::up(&ours).await.unwrap();
+    schema::migrate::up(&ours).await.unwrap();
     let mut sides = vec![Side { db: ours.clone(), kind: Kind::Ours }, Side { db: ours, kind: Kind::OursNeverAnalysed }];
     match std::env::var("PROTOTYPE_SQL") {
         Ok(path) => {

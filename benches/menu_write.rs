@@ -14,9 +14,9 @@ use std::time::Instant;
 
 use benches::{BenchServer, connect, median};
 use chrono::{DateTime, TimeDelta, Utc};
-use db::{Db, PoolSizes, migrate};
+use db::{Db, PoolSizes, schema};
 use domain::menu::NormalMenu;
-use domain::product::{Product, SpecialsJson, StockStatus, UpstreamStatus, Variant};
+use domain::menu::product::{Product, SpecialsJson, StockStatus, UpstreamStatus, Variant};
 use domain::store::{NewStore, Platform, StoreId};
 use drover::handlers::product_refresh::write::MenuWrite;
 use foundation::clock::Clock;
@@ -111,7 +111,7 @@ impl Side {
         let url = url.replacen("/drover", &format!("/bench_{name}"), 1);
         let config = Config::with(&[]).unwrap();
         let db = Db::new(&url, &config.database, PoolSizes { work: CONNECTIONS, api: 1 }).unwrap();
-        migrate::up(&db).await.unwrap();
+        schema::migrate::up(&db).await.unwrap();
         let raw = connect(&url).await.unwrap();
         let backend: i32 = raw.query_one("SELECT pg_backend_pid()", &[]).await.unwrap().get(0);
         Side { name, db, raw, server: parent(backend as u32), figures: Vec::new() }

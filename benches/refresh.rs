@@ -15,9 +15,9 @@ use std::time::{Duration, Instant};
 use benches::{BenchServer, connect, median};
 use bytes::{Bytes, BytesMut};
 use db::tasks::{self, ClaimBatch, ClaimedTask, NewTask};
-use db::{Db, PoolSizes, migrate};
-use domain::role::Role;
+use db::{Db, PoolSizes, schema};
 use domain::store::{Platform, StoreId};
+use domain::task::role::Role;
 use drover::app;
 use drover::handlers::{self, Context, TaskServices};
 use drover::simulated;
@@ -76,7 +76,7 @@ impl Bench {
     async fn new(sim: &Simulator, url: &str, dir: &std::path::Path) -> Bench {
         let config = test_sessions::test_config(sim.base_url());
         let db = Db::new(url, &config.database, PoolSizes { work: 4, api: 1 }).unwrap();
-        migrate::up(&db).await.unwrap();
+        schema::migrate::up(&db).await.unwrap();
         let proxies = test_sessions::RoundRobinProxies::new(test_sessions::proxies(sim));
         let payloads = Payloads::new(dir.join("storage"), "a bench");
         let services = app::services(

@@ -18,8 +18,8 @@ use std::time::{Duration, Instant};
 use benches::{BenchServer, connect};
 use clap::Parser;
 use contract::products::{MatchKind, ProductQuestion, SearchSort};
-use db::product_search::{self, FoundProducts};
-use db::{Client, Db, PoolSizes, migrate};
+use db::products::search::FoundProducts;
+use db::{Client, Db, PoolSizes, products, schema};
 use settings::Config;
 use typos::{Typo, typos};
 
@@ -49,14 +49,14 @@ async fn main() {
     let products = Args::parse().products;
     let server = BenchServer::start(env!("CARGO_BIN_EXE_drover-under-bench"), Vec::new()).await.unwrap();
     let db = Db::new(server.url(), &Config::with(&[]).unwrap().database, PoolSizes { work: 1, api: 1 }).unwrap();
-    migrate::up(&db).await.unwrap();
+    schema::migrate::up(&db).await.unwrap();
     let raw = connect(server.url()).await.unwrap();
     fill(&raw, products).await;
     let begun = Instant::now();
-    product_search::copy_names(&db, LONG).await.unwrap();
+    products::search::copy_names(&db, LONG).await.unwrap();
     println!("copied in {:.0?}", begun.elapsed());
     let begun = Instant::now();
-    product_search::count_words(&db.maintenance_client().await.unwrap()).await.unwrap();
+    products::search::count_words(&db.maintenance_client().await.unwrap()).await.unwrap();
     let words: i64 = raw.query_one("SELECT count(*) FROM search_words", &[]).await.unwrap().get(0);
     println!("{words} words counted in {:.1?}", begun.elapsed());
 
@@ -176,7 +176,7 @@ async fn times(client: &Client) {
 
 async fn timed(client: &Client, question: &ProductQuestion, limit: i64, times: &mut Vec<Duration>) -> FoundProducts {
     let begun = Instant::now();
-    let answer = product_search::search(client, question, limit).await.unwrap();
+    let answer = products::search::search(client, question, limit).await.unwrap();
     times.push(begun.elapsed());
     answer
 }

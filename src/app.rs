@@ -23,7 +23,7 @@ use crate::actors::scheduler::chores::recover;
 use crate::actors::tree::{Drained, StartError, Tree, TreeDeps};
 use crate::downloads::{DownloadQueue, Downloads};
 use crate::handlers::housekeeping::Housekeeping;
-use db::{Client, Db, DbError, installation, legacy, schedules, workers};
+use db::{Client, Db, DbError, schedules, schema, workers};
 use foundation::clock::Clock;
 pub use services::{ServicesError, services};
 use settings::LiveConfig;
@@ -70,7 +70,7 @@ impl App {
         recover::recover(&db, &config).await?;
         if plan.schedules {
             schedules::ensure_defaults(&db.client().await?).await?;
-            legacy::close_runs(&db.client().await?).await?;
+            schema::legacy::close_runs(&db.client().await?).await?;
         }
         let payloads = payloads(Place::of(&config)?, &db.client().await?, !plan.pods.is_empty()).await?;
         let started_at = workers::now(&db.client().await?).await?;
@@ -141,7 +141,7 @@ impl PreparedApp {
 /// run in this process, so that the place is registered as this database's. An unavailable one does not keep
 /// the process from starting: tasks that need it are snoozed.
 async fn payloads(place: Place, client: &Client, registers: bool) -> Result<Payloads, DbError> {
-    let payloads = Payloads::new(place.clone(), installation::storage_owner(client).await?);
+    let payloads = Payloads::new(place.clone(), schema::installation::storage_owner(client).await?);
     if !registers {
         return Ok(payloads);
     }

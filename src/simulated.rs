@@ -4,8 +4,8 @@
 use domain::store::{NewStore, Platform};
 use sim::{OraclePotency, OracleProduct, OracleVariant, ProxyAddress, StoreSeed};
 
-use db::demo_report::products::{Offer, PotencyRecord, ProductRecord};
-use domain::product::Variant;
+use db::demo::report::products::{Offer, PotencyRecord, ProductRecord};
+use domain::menu::product::Variant;
 use domain::proxy::{ProxyEntry, ProxyProtocol};
 
 pub fn proxy(address: ProxyAddress) -> ProxyEntry {

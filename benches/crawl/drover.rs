@@ -9,8 +9,8 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use benches::connect;
 use chrono::{DateTime, TimeDelta};
-use db::demo_report::products;
-use db::{Db, PoolSizes, migrate, proxies, schedules, stores, workers};
+use db::demo::report::products;
+use db::{Db, PoolSizes, proxies, schedules, schema, stores, workers};
 use domain::proxy::{ProxyEntry, ProxyProtocol};
 use domain::store::{NewStore, Platform};
 use foundation::secrets::SecretKeys;
@@ -52,7 +52,7 @@ pub struct Worker {
 /// Makes the schema, and adds stores, proxies and schedules.
 pub async fn seed(url: &str, site: &Site) -> Result<()> {
     let db = open(url)?;
-    migrate::up(&db).await?;
+    schema::migrate::up(&db).await?;
     let entries: Vec<ProxyEntry> = site.proxies.iter().map(proxy).collect();
     proxies::import(&db, &entries, &SecretKeys::default()).await?;
     let tx = db.begin_maintenance().await?;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Result, bail};
-use db::demo_report::products::{Offer, PotencyRecord, ProductRecord};
+use db::demo::report::products::{Offer, PotencyRecord, ProductRecord};
 use tokio_postgres::Row;
 
 /// Sums by name, such as `price_rec`; `peers/sums.sql` has the same names.
@@ -57,7 +57,7 @@ pub fn require_equal(found: &SumsByStore, expected: &SumsByStore) -> Result<()> 
 
 fn values(record: &ProductRecord) -> impl Iterator<Item = (&'static str, i64)> {
     let ProductRecord { offer, variants, snapshot, .. } = record;
-    let of_variants = |value: fn(&domain::product::Variant) -> Option<i32>| -> i64 {
+    let of_variants = |value: fn(&domain::menu::product::Variant) -> Option<i32>| -> i64 {
         variants.iter().filter_map(value).map(i64::from).sum()
     };
     let own = [

@@ -20,12 +20,11 @@ use tokio_rustls::TlsAcceptor;
 use crate::body::Body;
 use crate::encoding::Coding;
 use crate::faults::{FaultKind, Refusal};
-use crate::reply;
 use crate::request::{Ask, GraphqlRequest, Operation};
 use crate::settings::Robots;
 use crate::transmission::{ConnectionUse, RawAnswer};
 use crate::world::World;
-use crate::{answer, pages, pictures, plus};
+use crate::{answer, pages, pictures, plus, reply};
 
 const MAX_REQUEST_BODY: usize = 256 * 1024;
 const CHALLENGE: &str = "<!DOCTYPE html><html><head><title>Just a moment...</title></head><body>\

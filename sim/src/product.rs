@@ -7,12 +7,11 @@ use crate::brand::{Brand, Brands, Naming};
 use crate::catalogue::{StockSystem, StoreSeed};
 use crate::category::{CATEGORIES, Category, Potency};
 use crate::draw::{Draw, Topic};
-use crate::menu;
 use crate::money::Mills;
 use crate::picture::Picture;
 use crate::pictures::PictureHost;
 use crate::potency::{self, Content};
-use crate::words;
+use crate::{menu, words};
 
 /// 2026-01-01T00:00:00Z: the simulated world's first crawl.
 const EPOCH_MS: u64 = 1_767_225_600_000;

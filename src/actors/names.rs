@@ -8,8 +8,8 @@ use std::collections::HashSet;
 use thiserror::Error;
 
 use super::plan::PodPlan;
-use db::{Db, DbError, pod_names, workers};
-use domain::role::UnknownRole;
+use db::{Db, DbError, workers};
+use domain::task::role::UnknownRole;
 use foundation::process::ProcessIdentity;
 use settings::{Config, Topology};
 
@@ -32,13 +32,13 @@ pub async fn take(
 ) -> Result<Vec<PodPlan>, TakeError> {
     let own = ProcessIdentity::own(host);
     let tx = db.begin().await?;
-    let taken = pod_names::lock(&tx).await?.into_iter().map(|taken| (taken.name, Some(taken.process)));
+    let taken = workers::pod_names::lock(&tx).await?.into_iter().map(|taken| (taken.name, Some(taken.process)));
     let live = workers::live(&tx).await?.into_iter().map(|worker| (worker.pod, worker.process));
     let in_use: Vec<String> =
         taken.chain(live).filter(|(_, process)| !is_replaced(&own, process.as_ref())).map(|(name, _)| name).collect();
     let pods = choose(&in_use)?;
     let names: Vec<String> = pods.iter().map(|pod| pod.name.clone()).collect();
-    pod_names::take(&tx, &names, &own).await?;
+    workers::pod_names::take(&tx, &names, &own).await?;
     tx.commit().await?;
     Ok(pods)
 }

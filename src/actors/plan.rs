@@ -1,7 +1,7 @@
 //! `Plan`: the parts that a process runs: values, made before anything is started. It must not know how it is
 //! run.
 
-use domain::role::RoleSet;
+use domain::task::role::RoleSet;
 
 /// One pod to be started.
 #[derive(Clone, Debug)]

@@ -10,7 +10,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
 use crate::stealth::{FetchError, HostRateLimits};
-use domain::disposition::{Disposition, HasDisposition};
+use domain::task::disposition::{Disposition, HasDisposition};
 use public_http::host_gate::{HeldHost, HostGate, Turn};
 
 pub struct MediaHosts(pub Arc<HostRateLimits>);

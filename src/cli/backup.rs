@@ -18,7 +18,7 @@ use super::env::{database_name, schema_error};
 use super::progress::CommandProgress;
 use super::{CliError, Env, ExitCode};
 use crate::app::database::OpenDatabase;
-use db::{installation, migrate, payloads};
+use db::{payloads, schema};
 use domain::amounts::counted;
 use dump::Dump;
 use manifest::{Files, MANIFEST, Manifest};
@@ -89,7 +89,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
 
 /// The name of the last migration.
 async fn schema_of(opened: &OpenDatabase) -> anyhow::Result<String> {
-    let status = migrate::status(&opened.db).await.map_err(|error| schema_error(opened, error))?;
+    let status = schema::migrate::status(&opened.db).await.map_err(|error| schema_error(opened, error))?;
     let last = status.applied.last().map(|migration| migration.name.clone());
     last.ok_or_else(|| CliError::not_found(format!("{} has no drover data", database_name(opened))).into())
 }
@@ -105,7 +105,7 @@ pub fn require_direct(env: &Env) -> Result<(), CliError> {
 }
 
 async fn owner_of(opened: &OpenDatabase) -> anyhow::Result<String> {
-    Ok(installation::storage_owner(&opened.db.client().await?).await?)
+    Ok(schema::installation::storage_owner(&opened.db.client().await?).await?)
 }
 
 /// Refuses a root without this database's files: its share is away, or the setting is not the service's.

@@ -4,12 +4,11 @@
 use std::time::Duration;
 
 use super::client::{ApiClient, path_segment, with_query};
-use super::values;
-use super::{Env, ExitCode};
+use super::{Env, ExitCode, values};
 use contract::tasks::RoleCapacity;
 use domain::amounts::counted;
-use domain::capacity::Capacity;
-use domain::forecast::{Forecast, RoleForecast, SLOTS, STORES};
+use domain::schedule::forecast::{Forecast, RoleForecast, SLOTS, STORES};
+use domain::worker::capacity::Capacity;
 use settings::durations;
 
 #[derive(Debug, clap::Args)]

@@ -7,10 +7,9 @@ use serde::Serialize;
 
 use super::{Env, ExitCode, Output};
 use crate::app::data::DataFiles;
-use crate::stealth::Fingerprint;
 use crate::stealth::fingerprint::Evidence;
-use crate::stealth::tls;
-use db::connect::Server;
+use crate::stealth::{Fingerprint, tls};
+use db::connection::server::Server;
 use settings::{Config, ConfigErrors, Fault, LoadedConfig, Setting, Sources};
 
 #[derive(Debug, clap::Args)]

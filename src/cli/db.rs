@@ -14,7 +14,7 @@ use tokio::time::{Instant, sleep};
 
 use super::{CliError, Env, ExitCode};
 use crate::app::database;
-use db::server_info;
+use db::schema;
 use private_server::StoppedServer;
 
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
@@ -144,7 +144,7 @@ async fn hold(server: &str, idle: Duration) -> anyhow::Result<ExitCode> {
     let (mut last_client, mut missed) = (Instant::now(), 0);
     while last_client.elapsed() < idle && missed < MAX_MISSED_POLLS {
         sleep(POLL_INTERVAL.min(idle)).await;
-        match server_info::has_clients(server).await {
+        match schema::server_info::has_clients(server).await {
             Ok(true) => (last_client, missed) = (Instant::now(), 0),
             Ok(false) => missed = 0,
             Err(_) => missed += 1,

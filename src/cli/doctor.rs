@@ -24,9 +24,9 @@ use super::output::shown;
 use super::{Env, ExitCode, process};
 use crate::app::predecessors;
 use crate::features;
-use db::migrate::{self, MigrateError};
-use db::server_info::{self, ServerInfo};
-use db::{Db, DbError, workers};
+use db::schema::migrate::MigrateError;
+use db::schema::server_info::ServerInfo;
+use db::{Db, DbError, schema, workers};
 use domain::worker::WorkerStatus;
 use foundation::clock::Clock;
 use geo::{Geo, GeoError};
@@ -129,7 +129,7 @@ async fn database(env: &Env) -> Vec<Finding> {
     let mut findings = vec![answers, clocks(skew)];
     findings.extend(bad_encoding(&info.encoding));
     findings.extend(pooler::check(&db, &env.config.database).await);
-    match migrate::status(&db).await {
+    match schema::migrate::status(&db).await {
         Ok(status) if status.is_current() => {
             findings.push(Finding::well("schema", "up to date"));
             findings.push(live_workers(&db, &env.config.worker.host).await);
@@ -178,7 +178,7 @@ async fn reach(env: &Env, clock: &Clock) -> anyhow::Result<(Db, &'static str, Se
     let name = || database_name(opened);
     let client = opened.db.client().await.with_context(name)?;
     let asked = clock.utc();
-    let info = server_info::read(&client).await.with_context(name)?;
+    let info = schema::server_info::read(&client).await.with_context(name)?;
     let skew = skew(info.now, asked, clock.utc());
     let kind = if opened.is_private() { "private server" } else { "server of database.url" };
     Ok((opened.db.clone(), kind, info, skew))
@@ -186,7 +186,8 @@ async fn reach(env: &Env, clock: &Clock) -> anyhow::Result<(Db, &'static str, Se
 
 fn bad_encoding(encoding: &str) -> Option<Finding> {
     let detail = format!("is {encoding}, but menus need UTF8");
-    (encoding != server_info::ENCODING).then(|| Finding::fault("encoding", detail, server_info::ENCODING_REMEDY))
+    (encoding != schema::server_info::ENCODING)
+        .then(|| Finding::fault("encoding", detail, schema::server_info::ENCODING_REMEDY))
 }
 
 /// Distance of the database's time `theirs` from the time between `asked` and `answered`.

@@ -6,8 +6,8 @@ use serde_json::Value;
 use super::store_name::{self, StoreName};
 use super::{Env, ExitCode, values};
 use contract::task_requests::{RequestedTask, TaskRequest};
-use domain::role::Role;
 use domain::task::TaskId;
+use domain::task::role::Role;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {

@@ -8,14 +8,13 @@ use tokio::runtime::Runtime;
 use tokio::sync::OnceCell;
 
 use super::client::ApiClient;
-use super::http;
 use super::output::Output;
 use super::remote::Remote;
-use super::{CliError, Stop};
+use super::{CliError, Stop, http};
 use crate::app::database::{self, OpenDatabase, OpenError};
 use api::{Actors, Health};
-use db::migrate::{self, MigrateError};
-use db::{Db, DbError, server_info};
+use db::schema::migrate::MigrateError;
+use db::{Db, DbError, schema};
 use settings::{Config, DatabaseUrl, LiveConfig, LoadedConfig, Sources};
 
 /// The file of a demo in its data directory.
@@ -72,13 +71,13 @@ impl Env {
     pub async fn service_db(&self) -> anyhow::Result<Db> {
         let opened = self.database().await?;
         self.require_sound_session(opened).await?;
-        migrate::up_own(&opened.db).await.map_err(|error| schema_error(opened, error))?;
+        schema::migrate::up_own(&opened.db).await.map_err(|error| schema_error(opened, error))?;
         Ok(opened.db.clone())
     }
 
     /// Behind a pooler drover sets nothing that outlives a transaction, so the account must have it.
     async fn require_sound_session(&self, opened: &OpenDatabase) -> anyhow::Result<()> {
-        let wanted = server_info::necessary_settings(&opened.db, &self.config.database).await;
+        let wanted = schema::server_info::necessary_settings(&opened.db, &self.config.database).await;
         match wanted.map_err(|error| schema_error(opened, error.into()))? {
             None => Ok(()),
             Some(wanted) => Err(CliError::bad_config(format!(
@@ -93,7 +92,7 @@ impl Env {
         self.require_own_database()?;
         self.require_data()?;
         let opened = self.database().await?;
-        migrate::require_current(&opened.db).await.map_err(|error| schema_error(opened, error))?;
+        schema::migrate::require_current(&opened.db).await.map_err(|error| schema_error(opened, error))?;
         Ok(opened.db.clone())
     }
 

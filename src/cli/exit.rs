@@ -9,7 +9,7 @@ use super::tip;
 use crate::app::AppError;
 use crate::app::database::OpenError;
 use db::DbError;
-use db::migrate::MigrateError;
+use db::schema::migrate::MigrateError;
 use private_server::PrivateServerError;
 use settings::ConfigErrors;
 use storage::PlaceError;

@@ -10,7 +10,7 @@ pub use self::empty::warn_if_empty;
 use super::{Env, ExitCode};
 use contract::groups::{Group, GroupName, GroupPage};
 use domain::amounts::counted;
-use domain::group;
+use domain::store;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -25,16 +25,16 @@ enum Command {
     /// Rename a group. Its stores and schedules stay
     Rename {
         /// Name of the group, as shown by `groups list`
-        #[arg(value_parser = group::name)]
+        #[arg(value_parser = store::group::name)]
         group: String,
         /// New name: letters, digits, hyphens and underscores
-        #[arg(value_parser = group::name)]
+        #[arg(value_parser = store::group::name)]
         name: String,
     },
     /// Delete a group that no schedule uses. Its stores are kept
     Delete {
         /// Name of the group, as shown by `groups list`
-        #[arg(value_parser = group::name)]
+        #[arg(value_parser = store::group::name)]
         group: String,
     },
 }

@@ -14,7 +14,7 @@ use super::output::time;
 use super::{CliError, Env, ExitCode, values};
 use contract::hosts::{BreakerChange, HostDetail, HostListing, HostPage, HostUpdate};
 use domain::host::HostState;
-use domain::host_name::HostName;
+use domain::http::host_name::HostName;
 
 /// Number of hosts per request.
 const PAGE: &str = "500";

@@ -197,6 +197,6 @@ fn actors(lifecycle: &Lifecycle) -> Actors {
 
 /// The fault of any selectors: without media jobs, nothing reads a forum by them.
 #[cfg(not(feature = "media"))]
-fn selectors_fault(_: &domain::forum::SelectorOverrides) -> Option<String> {
+fn selectors_fault(_: &domain::media::forum::SelectorOverrides) -> Option<String> {
     Some(crate::features::NO_MEDIA.to_owned())
 }

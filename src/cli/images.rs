@@ -13,10 +13,10 @@ use crate::app::App;
 use crate::downloads::{DownloadProgress, DownloadQueue, StoreAsk};
 use crate::stealth::AllowList;
 use db::Db;
-use db::images::{ImageSelection, RefusedImages};
+use db::products::images::{ImageSelection, RefusedImages};
 use domain::amounts::counted;
-use domain::role::RoleSet;
 use domain::store::StoreId;
+use domain::task::role::RoleSet;
 use settings::{Config, LiveConfig};
 
 /// Maximum number of refused hosts that are named.
@@ -119,7 +119,8 @@ async fn left_out(
     permitted: &AllowList,
 ) -> anyhow::Result<LeftOut> {
     let is_permitted = |address: &str| permitted.permits(address);
-    let found = db::images::left_out(&db.client().await?, args.state.as_deref(), store, &is_permitted).await?;
+    let found =
+        db::products::images::left_out(&db.client().await?, args.state.as_deref(), store, &is_permitted).await?;
     let refused = found.refused.into_iter().map(RefusedHost::from).collect();
     Ok(LeftOut { waiting: found.waiting, given_up: found.given_up, refused })
 }
@@ -132,7 +133,7 @@ async fn asks(
     permitted: &AllowList,
 ) -> anyhow::Result<(Vec<StoreAsk>, usize)> {
     let client = db.client().await?;
-    let stores = db::images::stores(&client, args.state.as_deref(), store).await?;
+    let stores = db::products::images::stores(&client, args.state.as_deref(), store).await?;
     if stores.is_empty() {
         return Err(CliError::not_found("no such store; `drover stores list` shows all stores").into());
     }
@@ -142,7 +143,7 @@ async fn asks(
     let mut seen = HashSet::new();
     let (mut asks, mut wanted) = (Vec::new(), 0);
     for store in stores {
-        let images = db::images::of_store_and_brands(&client, store, kind, &is_permitted).await?;
+        let images = db::products::images::of_store_and_brands(&client, store, kind, &is_permitted).await?;
         let new = images.iter().filter(|image| seen.insert(image.owner)).count();
         let taken = new.min(most - wanted);
         wanted += taken;

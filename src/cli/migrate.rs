@@ -8,7 +8,8 @@ use clap::Subcommand;
 use super::env::schema_error;
 use super::output::time;
 use super::{Env, ExitCode};
-use db::migrate::{self, Report, Status};
+use db::schema;
+use db::schema::migrate::{Report, Status};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -31,15 +32,15 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     let (db, named) = (&opened.db, |error| schema_error(opened, error));
     match args.command {
         Command::Up => {
-            env.out.either(&migrate::up(db).await.map_err(named)?, applied)?;
+            env.out.either(&schema::migrate::up(db).await.map_err(named)?, applied)?;
             Ok(ExitCode::Ok)
         }
         Command::Status => {
-            env.out.either(&migrate::status(db).await.map_err(named)?, listing)?;
+            env.out.either(&schema::migrate::status(db).await.map_err(named)?, listing)?;
             Ok(ExitCode::Ok)
         }
         Command::Check => {
-            let status = migrate::status(db).await.map_err(named)?;
+            let status = schema::migrate::status(db).await.map_err(named)?;
             env.out.either(&status, summary)?;
             Ok(if status.is_current() { ExitCode::Ok } else { ExitCode::Failure })
         }

@@ -11,7 +11,7 @@ use super::output::time;
 use super::store_name::StoreName;
 use super::{CliError, Env, ExitCode, values};
 use contract::pauses::{Pause, PauseList, PauseRequest};
-use domain::pause::{PauseScope, PauseTarget};
+use domain::task::pause::{PauseScope, PauseTarget};
 use domain::vocabulary::Word;
 use foundation::clock::Clock;
 

@@ -65,7 +65,7 @@ async fn show(id: PayloadId, data: bool, env: &Env) -> anyhow::Result<ExitCode> 
     let payload = db::payloads::get(&client, id).await?;
     let payload =
         payload.ok_or_else(|| CliError::not_found(missing::with_remedy(&format!("payload {id} does not exist"))))?;
-    let owner = db::installation::storage_owner(&client).await?;
+    let owner = db::schema::installation::storage_owner(&client).await?;
     let files = Payloads::new(Place::of(&env.config)?, owner);
     let stored = files.read(&payload.storage_path, &payload.sha256).await?;
     if data {

@@ -9,7 +9,7 @@ mod show;
 use clap::Subcommand;
 
 use super::{Env, ExitCode, values};
-use domain::product::ProductId;
+use domain::menu::product::ProductId;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {

@@ -13,7 +13,7 @@ use super::env::{database_name, schema_error};
 use super::progress::CommandProgress;
 use super::{CliError, Env, ExitCode};
 use crate::app::database::OpenDatabase;
-use db::migrate;
+use db::schema;
 use domain::amounts::counted;
 use storage::{CopyReport, Place, RootOwner, hand_over, root_owner};
 
@@ -61,7 +61,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
         () = progress.until_stopped() => return Ok(ExitCode::Interrupted),
     }
     drop(progress);
-    migrate::up_own(&opened.db).await.map_err(|error| schema_error(opened, error))?;
+    schema::migrate::up_own(&opened.db).await.map_err(|error| schema_error(opened, error))?;
 
     restored.reasons.iter().for_each(|reason| env.out.note(format_args!("not copied: {reason}")));
     let is_whole = restored.left == 0;
@@ -70,7 +70,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
 }
 
 async fn require_empty(opened: &OpenDatabase) -> anyhow::Result<()> {
-    let status = migrate::status(&opened.db).await.map_err(|error| schema_error(opened, error))?;
+    let status = schema::migrate::status(&opened.db).await.map_err(|error| schema_error(opened, error))?;
     if !status.applied.is_empty() {
         return Err(CliError::conflict(format!(
             "{} already has drover tables: restore into a new directory (--dir NEW) or an empty database",
@@ -78,7 +78,7 @@ async fn require_empty(opened: &OpenDatabase) -> anyhow::Result<()> {
         ))
         .into());
     }
-    migrate::require_own(&opened.db).await.map_err(|error| schema_error(opened, error))
+    schema::migrate::require_own(&opened.db).await.map_err(|error| schema_error(opened, error))
 }
 
 /// Media that are lost are not downloaded again, since their rows say that they are there.

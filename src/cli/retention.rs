@@ -13,7 +13,7 @@ use super::{CliError, Env, ExitCode};
 use crate::handlers::housekeeping::Housekeeping;
 use crate::handlers::retention::{RetentionReport, RetentionRun};
 use api::retention::Retention;
-use db::installation;
+use db::schema;
 use domain::amounts::counted;
 use storage::{Payloads, Place};
 
@@ -75,7 +75,7 @@ async fn remove(dry_run: bool, env: &Env) -> anyhow::Result<ExitCode> {
         .into());
     }
     let db = if dry_run { env.db_to_read().await? } else { env.db().await? };
-    let owner = installation::storage_owner(&db.client().await?).await?;
+    let owner = schema::installation::storage_owner(&db.client().await?).await?;
     let housekeeping = Housekeeping { db, payloads: Payloads::new(Place::of(&env.config)?, owner) };
     let progress = CommandProgress::begin(env, "parts");
     let goes_on = |_: &RetentionReport| {

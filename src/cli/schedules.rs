@@ -13,7 +13,7 @@ use super::output::time;
 use super::{CliError, Env, ExitCode};
 use contract::schedules::{Run, Schedule, ScheduleList};
 use domain::amounts::counted;
-use domain::time_zone;
+use domain::schedule;
 
 const DEFAULTS: &str = "the first `drover up`, `api` or `scheduler` creates the default schedules";
 
@@ -133,7 +133,7 @@ fn summary(schedule: &Schedule) -> String {
 /// The summary, and the next runs in UTC and, where the schedule has a time zone, on its clock.
 fn with_times(schedule: &Schedule) -> String {
     let zone = schedule.time_zone.as_deref();
-    let local = |at: &DateTime<Utc>| zone.and_then(|zone| time_zone::local_time(*at, zone));
+    let local = |at: &DateTime<Utc>| zone.and_then(|zone| schedule::time_zone::local_time(*at, zone));
     let line = |at: &DateTime<Utc>| match local(at) {
         Some(local) => format!("\n  {} = {local}", time(*at)),
         None => format!("\n  {}", time(*at)),

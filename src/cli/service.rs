@@ -16,7 +16,7 @@ use crate::app::{App, PreparedApp};
 use crate::features::NO_MEDIA;
 use crate::handlers;
 use dashboard::IS_BUILT;
-use db::{Db, DbError, api_tokens, proxies};
+use db::{Db, DbError, access, proxies};
 use domain::proxy::HealthCounts;
 use settings::Setting;
 use supervision::service_manager;
@@ -123,7 +123,7 @@ async fn prepare(
     plan: &impl AsyncFn(&Db) -> anyhow::Result<Plan>,
 ) -> anyhow::Result<ServiceParts> {
     let db = env.service_db().await?;
-    let has_token = http == Http::Api && api_tokens::exist(&db.client().await?).await?;
+    let has_token = http == Http::Api && access::api_tokens::exist(&db.client().await?).await?;
     if http == Http::Api {
         require_token(env, has_token)?;
     }

@@ -18,7 +18,7 @@ use crate::platforms;
 use api::store_draft::{StoreDraft, bad_host};
 use contract::groups::{GroupChange, GroupStores};
 use contract::stores::{ImportedStores, StoreFields, StoreImport};
-use domain::group;
+use domain::store;
 use domain::store::NewStore;
 
 #[derive(Debug, clap::Args)]
@@ -59,7 +59,7 @@ enum Command {
 #[derive(Debug, clap::Args)]
 struct GroupArgs {
     /// Name of the group: letters, digits, hyphens and underscores
-    #[arg(value_parser = group::name)]
+    #[arg(value_parser = store::group::name)]
     group: String,
     #[command(flatten)]
     stores: Stores,

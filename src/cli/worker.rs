@@ -6,7 +6,7 @@ use crate::actors::names;
 use crate::actors::plan::{Follows, Plan};
 use crate::app::predecessors;
 use db::Db;
-use domain::role::RoleSet;
+use domain::task::role::RoleSet;
 use settings::Flag;
 
 #[derive(Debug, clap::Args)]

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{Notify, watch};
 
 use super::progress::DownloadProgress;
-use domain::image::ImageOwner;
+use domain::menu::image::ImageOwner;
 use domain::store::StoreId;
 use telemetry::events;
 

@@ -10,7 +10,7 @@ use url::Url;
 use super::Job;
 use super::lane::LaneDeps;
 use crate::stealth::{Document, DocumentLimits, FetchError, Request, RequestDisposition, RequestKind, Session};
-use domain::image::ImageFailure;
+use domain::menu::image::ImageFailure;
 use foundation::cpu;
 use foundation::digest::sha256_hex;
 use storage::StorageError;

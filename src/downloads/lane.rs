@@ -13,7 +13,7 @@ use super::outage::Outage;
 use super::recorder::Finished;
 use super::{DownloadDeps, DownloadQueue, Job};
 use crate::stealth::{AllowList, Session, SessionAsk, Sessions};
-use domain::image::{Subject, WantedImage};
+use domain::menu::image::{Subject, WantedImage};
 use storage::Images;
 use supervision::background::BackgroundLoop;
 

@@ -22,9 +22,9 @@ use tokio_util::sync::CancellationToken;
 use url::Url;
 
 use crate::stealth::{AllowList, Sessions};
-use db::images::ImageSelection;
+use db::products::images::ImageSelection;
 use db::{Db, DbError};
-use domain::image::WantedImage;
+use domain::menu::image::WantedImage;
 use domain::store::StoreId;
 use download_queue::UnderWay;
 pub use download_queue::{DownloadQueue, RunGuard, StoreAsk};
@@ -133,7 +133,7 @@ impl Feeder {
         fail::fail_point!("images.feeder");
         let wanted = if ask.refetch { ImageSelection::All } else { ImageSelection::Missing };
         let is_permitted = |address: &str| self.allowed.permits(address);
-        db::images::of_store_and_brands(&self.db.client().await?, ask.store, wanted, &is_permitted).await
+        db::products::images::of_store_and_brands(&self.db.client().await?, ask.store, wanted, &is_permitted).await
     }
 
     async fn hand_out(&self, images: Vec<WantedImage>, ask: &StoreAsk) {

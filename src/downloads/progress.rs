@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use domain::image::ImageFailure;
+use domain::menu::image::ImageFailure;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct DownloadProgress {

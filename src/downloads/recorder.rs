@@ -10,7 +10,7 @@ use tokio::time::MissedTickBehavior;
 use super::download_queue::UnderWay;
 use super::fetch::Outcome;
 use db::{Db, DbError};
-use domain::image::{ImageFailure, ImageOwner, WantedImage};
+use domain::menu::image::{ImageFailure, ImageOwner, WantedImage};
 use supervision::background::BackgroundLoop;
 use telemetry::events;
 
@@ -90,7 +90,8 @@ impl Recorder {
 
     async fn fail(&self, image: &WantedImage, reason: ImageFailure, detail: &str) {
         events::image_failed(&image.url, reason, detail);
-        let failed = async { db::images::fail(&self.db.client().await?, image, reason, self.retry_base).await };
+        let failed =
+            async { db::products::images::fail(&self.db.client().await?, image, reason, self.retry_base).await };
         if let Err(error) = failed.await {
             events::images_not_noted(1, &error);
         }
@@ -124,7 +125,7 @@ impl Recorder {
         let downloaded =
             self.stored.iter().filter(|image| noted.contains(&image.owner)).filter_map(|image| image.bytes);
         let (images, bytes) = downloaded.fold((0, 0), |(images, sum), bytes| (images + 1, sum + bytes));
-        let add = async { db::images::add_totals(&self.db.client().await?, images, bytes).await };
+        let add = async { db::products::images::add_totals(&self.db.client().await?, images, bytes).await };
         if images > 0
             && let Err(error) = add.await
         {
@@ -135,7 +136,7 @@ impl Recorder {
     async fn store(&self) -> Result<Vec<ImageOwner>, DbError> {
         let images: Vec<(ImageOwner, String)> =
             self.stored.iter().map(|image| (image.owner, image.path.clone())).collect();
-        db::images::store(&self.db.client().await?, &images).await
+        db::products::images::store(&self.db.client().await?, &images).await
     }
 }
 

@@ -6,7 +6,7 @@
 use serde_json::json;
 
 use super::Context;
-use domain::kinds::analytics_refresh::Args;
+use domain::task::kinds::analytics_refresh::Args;
 use queue::{Outcome, TaskError};
 
 pub async fn run(ctx: &Context, _: Args) -> Result<Outcome, TaskError> {

@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Context, TaskServices, run};
 use db::tasks::ClaimedTask;
-use domain::role::Role;
+use domain::task::role::Role;
 use queue::{Body, HandOver, Outcome, TaskError, Work};
 
 /// One run of a task's handler.

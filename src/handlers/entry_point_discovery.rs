@@ -9,8 +9,8 @@ use super::context::TaskStore;
 use super::platform_client::PlatformClient;
 use super::{Context, payload_fetch};
 use crate::platforms::StoreRef;
-use domain::kinds::entry_point_discovery::Args;
 use domain::store::Store;
+use domain::task::kinds::entry_point_discovery::Args;
 use queue::{Outcome, TaskError, WriteResults};
 
 pub async fn run(ctx: &Context, _: Args) -> Result<Outcome, TaskError> {

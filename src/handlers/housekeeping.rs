@@ -41,10 +41,10 @@ impl Housekeeping {
         let images = Images::beside(&self.payloads);
         let client = self.db.client().await?;
         let times = db::payloads::sweep_times(&client, MAX_RUN_TIME).await?;
-        let logos = db::images::stored_logos(&client).await?.into_iter().collect();
+        let logos = db::products::images::stored_logos(&client).await?.into_iter().collect();
         // stores of one name share a directory
         let mut dirs: BTreeMap<String, Vec<StoreId>> = BTreeMap::new();
-        for (id, state, store) in db::images::store_names(&client).await? {
+        for (id, state, store) in db::products::images::store_names(&client).await? {
             dirs.entry(image_layout::store_dir(state.as_deref(), &store)).or_default().push(id);
         }
         drop(client);
@@ -52,7 +52,7 @@ impl Housekeeping {
         for (dir, stores) in dirs {
             let mut known = HashSet::new();
             for store in stores {
-                known.extend(db::images::stored_of_store(&self.db.client().await?, store).await?);
+                known.extend(db::products::images::stored_of_store(&self.db.client().await?, store).await?);
             }
             removed += images.sweep(dir, known, times).await?;
         }

@@ -29,8 +29,8 @@ pub use hash_alarm::ExhaustedHashAlarm;
 pub use known_hashes::KnownHashes;
 pub use progress::RunProgress;
 
-use domain::kinds::Args;
-use domain::role::{Family, Role};
+use domain::task::kinds::Args;
+use domain::task::role::{Family, Role};
 use queue::{HandOver, Outcome, TaskError};
 
 /// Whether this build has the body of a role.

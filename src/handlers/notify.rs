@@ -11,16 +11,16 @@ use serde_json::json;
 use tokio::time::{sleep, timeout};
 
 use super::{Context, stopped};
-use db::credentials::{self, CredentialError, OpenCredential};
+use db::access::credentials::{CredentialError, OpenCredential};
 use db::notifications::{self, EndedTry, NextNotification};
-use db::{Client, Db, DbError};
+use db::{Client, Db, DbError, access};
 use delivery::{Handed, Notice, SendError, SendSecrets, Tried};
-use domain::kinds::notify::Args;
+use domain::notification::recipient::Recipients;
 use domain::notification::{
     self, BadTarget, EndpointId, EndpointKind, MailTarget, NotificationState, PLATFORM, TEST, Target,
 };
-use domain::recipient::Recipients;
-use domain::role::Role;
+use domain::task::kinds::notify::Args;
+use domain::task::role::Role;
 use foundation::clock::Clock;
 use foundation::secrets::SecretKeys;
 use queue::{Outcome, TaskError};
@@ -152,7 +152,7 @@ async fn own_credential(
     id: i64,
     keys: &SecretKeys,
 ) -> Result<OpenCredential, TryError> {
-    let opened = credentials::open(client, id, keys).await?;
+    let opened = access::credentials::open(client, id, keys).await?;
     match kind.takes(&opened.platform, &opened.kind) {
         true => Ok(opened),
         false => Err(TryError::Foreign(id)),

@@ -10,7 +10,7 @@ use super::{Context, TaskServices};
 use crate::platforms::{Crawler, HashObservation, PlatformEntry, QueryHashes};
 use crate::stealth::{ProxyId, Session, SessionAsk};
 use db::DbError;
-use domain::public_host::is_public;
+use domain::http::public_host::is_public;
 use domain::store::{Platform, Store};
 use queue::TaskError;
 use telemetry::events;
@@ -87,10 +87,10 @@ impl<'a> PlatformClient<'a> {
         for observation in observations {
             match observation {
                 HashObservation::Worked(hash) => {
-                    db::query_hashes::record_worked(&client, self.platform, &hash, &self.endpoint).await?;
+                    db::hosts::query_hashes::record_worked(&client, self.platform, &hash, &self.endpoint).await?;
                 }
                 HashObservation::NotFound(hash) => {
-                    db::query_hashes::record_not_found(&client, self.platform, &hash, &self.endpoint).await?;
+                    db::hosts::query_hashes::record_not_found(&client, self.platform, &hash, &self.endpoint).await?;
                 }
             }
         }
@@ -110,10 +110,10 @@ async fn known_hashes(ctx: &Context, platform: Platform, endpoint: &str) -> Resu
     let add = async || {
         // a connection of its own: tasks that wait for this to end must hold none
         let client = db.client().await?;
-        db::query_hashes::add(&client, platform, &entry.shipped_hashes).await.map(drop)
+        db::hosts::query_hashes::add(&client, platform, &entry.shipped_hashes).await.map(drop)
     };
     entry.hashes_added.get_or_try_init(add).await?;
-    let known = db::query_hashes::candidates(&db.client().await?, platform, endpoint).await?;
+    let known = db::hosts::query_hashes::candidates(&db.client().await?, platform, endpoint).await?;
     known_hashes.keep(platform, endpoint, &known, now);
     Ok(QueryHashes::new(known))
 }

@@ -9,10 +9,10 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 
 use super::housekeeping::Housekeeping;
-use db::partitions::{self, OldPartition, PartitionedTable};
-use db::{DbError, payload_removals};
+use db::schema::partitions::{OldPartition, PartitionedTable};
+use db::{DbError, payloads, schema};
+use domain::menu::stock::PayloadPosition;
 use domain::payload::{PayloadId, RemovedFiles};
-use domain::stock::PayloadPosition;
 use queue::TaskError;
 use settings::Retention;
 
@@ -84,7 +84,7 @@ impl Housekeeping {
             return Ok(());
         }
         if run.dry_run {
-            report.payloads += payload_removals::count(&self.db.client().await?).await?;
+            report.payloads += payloads::removals::count(&self.db.client().await?).await?;
         } else {
             self.remove_files(report).await?;
         }
@@ -110,14 +110,14 @@ impl Housekeeping {
         report.files_left = 0;
         let mut after = String::new();
         loop {
-            let paths = payload_removals::page(&self.db.client().await?, &after, PART).await?;
+            let paths = payloads::removals::page(&self.db.client().await?, &after, PART).await?;
             let Some(last) = paths.last() else { return Ok(()) };
             after.clone_from(last);
             let count = paths.len();
             let gone = self.payloads.remove(paths).await?;
             fail::fail_point!("retention.files_removed");
             report.files_left += (count - gone.len()) as u64;
-            payload_removals::forget(&self.db.client().await?, &gone).await?;
+            payloads::removals::forget(&self.db.client().await?, &gone).await?;
         }
     }
 
@@ -127,7 +127,7 @@ impl Housekeeping {
         before: DateTime<Utc>,
         report: &mut RetentionReport,
     ) -> Result<(), TaskError> {
-        let old = partitions::old(&self.db.maintenance_client().await?, before).await?;
+        let old = schema::partitions::old(&self.db.maintenance_client().await?, before).await?;
         for partition in old {
             if !(run.goes_on)(report) {
                 return Ok(());
@@ -136,7 +136,7 @@ impl Housekeeping {
                 report.partitions.push(partition);
                 continue;
             }
-            match partitions::drop_old(&self.db.maintenance_client().await?, &partition.name, before).await {
+            match schema::partitions::drop_old(&self.db.maintenance_client().await?, &partition.name, before).await {
                 Ok(true) => report.partitions.push(partition),
                 Ok(false) => {}
                 Err(DbError::Contention(_)) => report.partitions_in_use.push(partition.name),
@@ -158,12 +158,12 @@ impl Housekeeping {
     ) -> Result<(), DbError> {
         if run.dry_run {
             let client = self.db.maintenance_client().await?;
-            report.loose_rows += partitions::count_loose(&client, table, before).await?;
+            report.loose_rows += schema::partitions::count_loose(&client, table, before).await?;
             return Ok(());
         }
         while (run.goes_on)(report) {
             let client = self.db.maintenance_client().await?;
-            match partitions::delete_loose(&client, table, before).await? {
+            match schema::partitions::delete_loose(&client, table, before).await? {
                 0 => break,
                 deleted => report.loose_rows += deleted,
             }

@@ -16,13 +16,13 @@ use serde_json::{Value, json};
 use super::platform_client::PlatformClient;
 use super::{Context, RunProgress, payload_fetch};
 use crate::platforms::{DiscoveryPoint, PlatformEntry};
-use db::discovery::{CoveredStores, DiscoveredStore, Promoted};
+use db::stores::discovery::{CoveredStores, DiscoveredStore, Promoted};
 use db::{DbError, Tx};
 use domain::amounts::counted;
-use domain::kinds::store_discovery::Args;
-use domain::role::Role;
 use domain::store::{FoundStore, Platform, StoreId};
 use domain::switches::{SwitchKind, Switches};
+use domain::task::kinds::store_discovery::Args;
+use domain::task::role::Role;
 use queue::{FollowUp, Outcome, TaskError, WriteResults};
 
 /// Points are not asked any more after this long, so that the result is written within the role's time limit.
@@ -295,19 +295,19 @@ impl DiscoveryReport {
     /// An answer of a state that would close, or does not name, more than half of its stores is not believed; none of
     /// them is where that holds for the stores of all states together.
     async fn judge(&self, tx: &Tx, platform: Platform, found: &[DiscoveredStore]) -> Result<Judgement, DbError> {
-        let states = db::discovery::covered(tx, platform, found, &self.answered_states).await?;
+        let states = db::stores::discovery::covered(tx, platform, found, &self.answered_states).await?;
         let all: Vec<StoreId> = states.iter().flat_map(|state| state.stores.iter().copied()).collect();
         let switched = states.iter().map(|state| state.switches().switched).sum();
         let switches = Switches { kind: SwitchKind::Stores, covered: all.len(), switched };
-        if !db::switches::believe(tx, platform.name(), switches, &all).await? {
+        if !db::stores::switches::believe(tx, platform.name(), switches, &all).await? {
             return Ok(Judgement { doubted: states, closing: Vec::new() });
         }
         let (mut judgement, mut settled) = (Judgement::default(), vec![platform.name().to_owned()]);
         for state in states {
             let scope = format!("{platform}/{}", state.found_in);
             // an answer that is believed as a whole is believed of each state
-            let is_believed =
-                switches.is_suspicious() || db::switches::believe(tx, &scope, state.switches(), &state.stores).await?;
+            let is_believed = switches.is_suspicious()
+                || db::stores::switches::believe(tx, &scope, state.switches(), &state.stores).await?;
             if is_believed {
                 settled.push(scope);
                 judgement.closing.extend(state.closing);
@@ -315,7 +315,7 @@ impl DiscoveryReport {
                 judgement.doubted.push(state);
             }
         }
-        db::switches::settle(tx, SwitchKind::Stores, &settled).await?;
+        db::stores::switches::settle(tx, SwitchKind::Stores, &settled).await?;
         Ok(judgement)
     }
 
@@ -325,10 +325,10 @@ impl DiscoveryReport {
         found.retain(|seen| !judgement.doubts_closing_of(&seen.store.platform_dispensary_id));
         let believed: Vec<String> =
             self.answered_states.iter().filter(|state| !judgement.doubts(state)).cloned().collect();
-        db::discovery::record(tx, platform, &found).await?;
-        let vanished = db::discovery::flag_vanished(tx, platform, &believed, &found).await?;
-        let Promoted { new, of_known_stores } = db::discovery::promote(tx, platform, &found).await?;
-        let closed = db::discovery::close(tx, platform, &judgement.closing).await?;
+        db::stores::discovery::record(tx, platform, &found).await?;
+        let vanished = db::stores::discovery::flag_vanished(tx, platform, &believed, &found).await?;
+        let Promoted { new, of_known_stores } = db::stores::discovery::promote(tx, platform, &found).await?;
+        let closed = db::stores::discovery::close(tx, platform, &judgement.closing).await?;
         let mut result = vec![("newStoreIds", json!(new)), ("vanished", json!(vanished)), ("closed", json!(closed))];
         if !judgement.doubted.is_empty() {
             result.push(("suspicious", json!(judgement.doubts_by_state())));

@@ -5,7 +5,7 @@
 //! in an answer.
 
 use super::reading::size::{self, Size};
-use domain::product::{StockStatus, Variant};
+use domain::menu::product::{StockStatus, Variant};
 
 /// The label of an option that has none.
 pub const NO_LABEL: &str = "N/A";

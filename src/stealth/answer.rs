@@ -14,11 +14,10 @@ use url::Url;
 use super::decode::{self, Unzipped};
 use super::error::FetchError;
 use super::fingerprint::Fingerprint;
-use super::header_text;
 use super::request::{Request, Response};
 use super::transport::{self, Answer};
-use super::unicode;
-use domain::content_coding::{MAX_CODINGS, codings as codings_of};
+use super::{header_text, unicode};
+use domain::http::content_coding::{MAX_CODINGS, codings as codings_of};
 use foundation::inflate::InflateError;
 use foundation::memory::{MemoryPermit, SMALL_BODY};
 

@@ -10,9 +10,9 @@ use http::StatusCode;
 use thiserror::Error;
 
 use domain::amounts::counted;
-use domain::disposition::{Disposition, HasDisposition};
 use domain::host::{HostRefusal, Trouble};
 use domain::proxy::ProxyId;
+use domain::task::disposition::{Disposition, HasDisposition};
 use foundation::memory::MAX_LARGE;
 use foundation::process_limits::REMEDY;
 

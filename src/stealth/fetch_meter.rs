@@ -5,10 +5,10 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use domain::fetch_counts::{FetchCounts, FetchKey, FetchTotal};
+use domain::counts::fetches::{FetchCounts, FetchKey, FetchTotal};
+use domain::counts::store_fetches::{StoreDay, StoreFetchCounts};
 use domain::proxy::ProxyId;
 use domain::store::StoreId;
-use domain::store_fetch_counts::{StoreDay, StoreFetchCounts};
 use foundation::clock::Clock;
 use telemetry::events;
 

@@ -5,8 +5,6 @@
 use http::{HeaderMap, HeaderValue, header};
 use url::Url;
 
-use domain::location;
-
 pub fn text(value: &HeaderValue) -> String {
     value.as_bytes().iter().copied().map(char::from).collect()
 }
@@ -20,7 +18,7 @@ pub fn value(text: &str) -> Option<HeaderValue> {
 
 /// The address to which an answer of `url` redirects.
 pub fn redirected(url: &Url, headers: &HeaderMap) -> Option<Url> {
-    location::redirected(url, headers.get(header::LOCATION)?.as_bytes()).ok()
+    domain::http::location::redirected(url, headers.get(header::LOCATION)?.as_bytes()).ok()
 }
 
 #[cfg(test)]

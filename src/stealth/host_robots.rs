@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use super::error::FetchError;
 use super::robots_table::RobotsTable;
-use domain::robots::{Robots, RobotsPolicy, Rule};
+use domain::http::robots::{Robots, RobotsPolicy, Rule};
 use settings::Live;
 use telemetry::events;
 use telemetry::metrics;

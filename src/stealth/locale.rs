@@ -8,7 +8,7 @@ use serde::Deserialize;
 use toml::Value;
 
 use super::data_file::{DataFileError, parse};
-use domain::state_code::two_letters;
+use domain::store::state_code::two_letters;
 
 pub const EMBEDDED: &str = include_str!("../../config/states.toml");
 

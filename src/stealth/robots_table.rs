@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 
-use domain::robots::{RobotsAnswer, RobotsRecord};
+use domain::http::robots::{RobotsAnswer, RobotsRecord};
 
 /// The owner of the shared answers. An authority is a host, with its port where that is not the scheme's own.
 pub trait RobotsTable: Send + Sync {

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
-use domain::role::Role;
+use domain::task::role::Role;
 use nix::sys::signal::Signal;
 use rstest::rstest;
 use serde_json::Value;

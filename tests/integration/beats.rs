@@ -1,6 +1,6 @@
 //! Task actors send beats to their worker: a lease is renewed for as long as they do, and a while longer.
 
-use domain::role::Role;
+use domain::task::role::Role;
 use tokio::process::Command;
 
 use testkit::{Child, Farm, LONG_LEASE, PATIENCE};

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use domain::role::Role;
+use domain::task::role::Role;
 use nix::sys::signal::Signal;
 use rstest::rstest;
 use sim::{Fault, FaultKind};

@@ -5,10 +5,10 @@ use std::net::SocketAddr;
 
 use bytes::Bytes;
 use chrono::{DateTime, TimeDelta, Utc};
-use domain::image::Subject;
+use domain::menu::image::Subject;
 use domain::payload::{PageQuestion, SweepTimes};
-use domain::role::Role;
 use domain::store::Platform;
+use domain::task::role::Role;
 use foundation::clock::Clock;
 use foundation::digest::sha256_hex;
 use futures_util::TryStreamExt;
@@ -313,7 +313,7 @@ async fn a_payload_whose_process_was_killed_before_its_row_is_swept_once_it_is_o
     worker.ended(PATIENCE).await;
     person.batch_execute("ROLLBACK").await.unwrap();
 
-    let ours = payloads(&s3, &db::installation::storage_owner(&client_of(&farm).await).await.unwrap());
+    let ours = payloads(&s3, &db::schema::installation::storage_owner(&client_of(&farm).await).await.unwrap());
     let farm = &farm;
     let known = |paths: Vec<String>| async move {
         let client = client_of(farm).await;

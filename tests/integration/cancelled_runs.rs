@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use db::tasks;
-use domain::role::Role;
+use domain::task::role::Role;
 use nix::sys::signal::Signal;
 use rstest::rstest;
 use sim::{Fault, FaultKind};

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use db::tasks::{self, NewTask};
 use db::{Db, PoolSizes};
-use domain::pause::Pauses;
 use domain::proxy::PoolState;
-use domain::role::{Role, RoleSet};
 use domain::task::LeaseTimes;
+use domain::task::pause::Pauses;
+use domain::task::role::{Role, RoleSet};
 use futures_util::future::join_all;
 use queue::claimer::{ClaimRequest, Claimer, ClaimerDeps};
 use queue::held_tasks::HeldTasks;

@@ -1,7 +1,7 @@
 //! The database's clock was ahead for a while, and is set right: every time written meanwhile is in the
 //! future now.
 
-use domain::role::Role;
+use domain::task::role::Role;
 
 use testkit::{Child, Farm, connect};
 

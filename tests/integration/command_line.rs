@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Output, Stdio};
 use std::time::Duration;
 
-use domain::role::Role;
+use domain::task::role::Role;
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 use tokio::process::Command;
@@ -268,7 +268,7 @@ async fn doctor_names_what_is_missing_with_its_remedy() {
     let files = find(&findings, "payload files");
     assert!(files["detail"].as_str().unwrap().contains(".database"), "the root has no owner: {findings}");
     let client = whole.db.client().await.unwrap();
-    let owner = db::installation::storage_owner(&client).await.unwrap();
+    let owner = db::schema::installation::storage_owner(&client).await.unwrap();
     storage::Payloads::new(storage.path(), owner).register_owner().await.unwrap();
     let (_, findings) = ask(&whole.url).await;
     let files = find(&findings, "payload files");

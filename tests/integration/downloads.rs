@@ -6,9 +6,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use contract::proxies::ProxyFilter;
-use db::brands::{self, MenuBrand};
+use db::products;
+use db::products::brands::MenuBrand;
 use domain::proxy::{Budgets, ShownHealth};
-use domain::role::Role;
+use domain::task::role::Role;
 use nix::sys::signal::Signal;
 use rstest::rstest;
 use serde_json::Value;
@@ -364,11 +365,11 @@ async fn the_first_address_of_a_brand_stays_when_two_menus_name_it_at_the_same_t
         image_url: Some(address.to_owned()),
     };
     let first = database.db.begin().await.unwrap();
-    brands::add(&first, &[named("http://a.test/1")]).await.unwrap();
+    products::brands::add(&first, &[named("http://a.test/1")]).await.unwrap();
     let (db, other) = (database.db.clone(), named("http://a.test/2"));
     let second = tokio::spawn(async move {
         let tx = db.begin().await.unwrap();
-        brands::add(&tx, &[other]).await.unwrap();
+        products::brands::add(&tx, &[other]).await.unwrap();
         tx.commit().await.unwrap();
     });
     let waiting =

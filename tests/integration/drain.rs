@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use domain::role::Role;
+use domain::task::role::Role;
 use nix::sys::signal::Signal;
 use sim::{Fault, FaultKind};
 

@@ -4,8 +4,8 @@
 use std::sync::LazyLock;
 
 use db::tasks::{self, ClaimBatch, NewTask};
-use domain::role::Role;
 use domain::task::TaskLease;
+use domain::task::role::Role;
 use rstest::rstest;
 
 use crate::queue::{BACK, LEASE, ME, Queue, asks, just_beaten};

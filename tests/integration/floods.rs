@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use db::tasks::{self, NewTask};
-use domain::role::Role;
 use domain::store::Platform;
+use domain::task::role::Role;
 use sim::{Coding, Fault, FaultKind, Flood, FloodOf};
 
 use testkit::{Child, Farm, until};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use domain::role::Role;
+use domain::task::role::Role;
 use serde_json::Value;
 
 use testkit::{Child, Farm, LONG_LEASE};

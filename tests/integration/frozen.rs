@@ -1,6 +1,6 @@
 //! A worker process that is stopped for longer than its lease, and then continues as if nothing had happened.
 
-use domain::role::Role;
+use domain::task::role::Role;
 use nix::sys::signal::Signal;
 
 use testkit::{Child, Farm, PATIENCE};

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use domain::place::Place;
+use domain::store::place::Place;
 use geo::{Geo, GeoError};
 use nix::time::{ClockId, clock_gettime};
 use proptest::{collection, prelude::*};

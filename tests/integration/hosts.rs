@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use db::hosts;
 use domain::host::{BreakerState, HostReport, Permission, Throttle, Verdict};
-use domain::role::Role;
+use domain::task::role::Role;
 use drover::app::hosts::SharedHosts;
 use drover::stealth::{ExchangeResult, HostTable};
 use rstest::rstest;

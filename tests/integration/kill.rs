@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use db::tasks::{self, ClaimBatch, NewTask};
 use db::workers;
-use domain::role::Role;
+use domain::task::role::Role;
 use domain::worker::WorkerStatus;
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;

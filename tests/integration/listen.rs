@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use db::connect::Server;
-use db::listen::Listener;
+use db::connection::listen::Listener;
+use db::connection::server::Server;
 use tokio::sync::watch;
 use tokio::time::timeout;
 

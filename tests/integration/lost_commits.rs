@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use domain::role::Role;
+use domain::task::role::Role;
 use http_body_util::Full;
 
 use crate::api::server::send;

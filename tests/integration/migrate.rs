@@ -2,7 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use db::migrate::{self, MigrateError};
+use db::schema;
+use db::schema::migrate::MigrateError;
 
 #[tokio::test]
 async fn eight_processes_at_once_all_start_and_one_migrates() {
@@ -13,23 +14,23 @@ async fn eight_processes_at_once_all_start_and_one_migrates() {
             tokio::spawn(async move {
                 let sizes = db::PoolSizes { work: 1, api: 1 };
                 let db = db::Db::new(&url, &testkit::database_settings(), sizes).unwrap();
-                migrate::up(&db).await.unwrap()
+                schema::migrate::up(&db).await.unwrap()
             })
         })
         .collect();
     let mut worked = 0;
     for run in runs {
-        worked += usize::from(run.await.unwrap() != migrate::Report::default());
+        worked += usize::from(run.await.unwrap() != schema::migrate::Report::default());
     }
     assert_eq!(worked, 1);
-    assert!(migrate::status(&database.db).await.unwrap().is_current());
+    assert!(schema::migrate::status(&database.db).await.unwrap().is_current());
 }
 
 #[tokio::test]
 async fn a_migration_that_was_changed_afterwards_is_refused_by_name() {
     let database = testkit::database().await;
     database.raw.execute("UPDATE schema_migrations SET checksum = 'x' WHERE version = 1", &[]).await.unwrap();
-    let error = migrate::up(&database.db).await.unwrap_err();
+    let error = schema::migrate::up(&database.db).await.unwrap_err();
     assert!(matches!(&error, MigrateError::Changed(name) if name.starts_with("0001_")), "{error}");
 }
 
@@ -38,7 +39,7 @@ async fn a_database_from_the_future_is_refused() {
     let database = testkit::database().await;
     let insert = "INSERT INTO schema_migrations (version, name, checksum) VALUES (9999, '9999_future', 'x')";
     database.raw.execute(insert, &[]).await.unwrap();
-    let error = migrate::up(&database.db).await.unwrap_err();
+    let error = schema::migrate::up(&database.db).await.unwrap_err();
     assert!(matches!(&error, MigrateError::Unknown(name) if name == "9999_future"), "{error}");
 }
 
@@ -47,14 +48,14 @@ async fn a_failing_migration_leaves_nothing_behind() {
     let database = testkit::empty_database().await;
     // an object that a later migration creates is there already
     database.raw.batch_execute("CREATE TABLE worker_tasks ()").await.unwrap();
-    let error = migrate::up(&database.db).await.unwrap_err();
+    let error = schema::migrate::up(&database.db).await.unwrap_err();
     assert!(matches!(error, MigrateError::Failed { .. }), "{error}");
     let tables: i64 =
         database.raw.query_one("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'", &[]).await.unwrap().get(0);
     assert_eq!(tables, 1);
 
     database.raw.batch_execute("DROP TABLE worker_tasks").await.unwrap();
-    migrate::up(&database.db).await.unwrap();
+    schema::migrate::up(&database.db).await.unwrap();
 }
 
 #[tokio::test]
@@ -65,10 +66,10 @@ async fn a_view_with_other_columns_is_replaced() {
         CREATE VIEW v_worker_capacity AS SELECT 1 AS one;
         UPDATE schema_objects SET checksum = 'older'";
     database.raw.batch_execute(made_by_an_older_program).await.unwrap();
-    let report = migrate::up(&database.db).await.unwrap();
+    let report = schema::migrate::up(&database.db).await.unwrap();
     assert!(report.applied.is_empty() && !report.objects.is_empty(), "{report:?}");
     database.raw.batch_execute("SELECT pending_tasks FROM v_worker_capacity").await.unwrap();
-    assert_eq!(migrate::up(&database.db).await.unwrap(), migrate::Report::default());
+    assert_eq!(schema::migrate::up(&database.db).await.unwrap(), schema::migrate::Report::default());
 }
 
 #[tokio::test]
@@ -115,7 +116,7 @@ async fn functions_with_another_result_and_overloads_with_other_arguments_are_re
         CREATE FUNCTION recover_stale_tasks(minutes int, force boolean DEFAULT true) RETURNS int LANGUAGE sql AS 'SELECT 1'";
     database.raw.batch_execute(made_by_an_older_program).await.unwrap();
     database.raw.batch_execute(OLDER).await.unwrap();
-    migrate::up(&database.db).await.unwrap();
+    schema::migrate::up(&database.db).await.unwrap();
     let recovered = database.raw.query_one("SELECT recover_stale_tasks(10)", &[]).await.unwrap();
     assert_eq!(recovered.get::<_, i32>(0), 0);
 }
@@ -133,7 +134,7 @@ async fn an_object_that_did_not_change_is_not_touched() {
     let before = versions().await;
     let one = "UPDATE schema_objects SET checksum = 'older' WHERE name = '60_capacity'";
     database.raw.batch_execute(one).await.unwrap();
-    assert_eq!(migrate::up(&database.db).await.unwrap().objects, ["60_capacity"]);
+    assert_eq!(schema::migrate::up(&database.db).await.unwrap().objects, ["60_capacity"]);
     assert_eq!(versions().await, before);
 }
 
@@ -144,8 +145,8 @@ async fn an_older_program_starts_beside_newer_objects_and_leaves_them() {
         CREATE OR REPLACE FUNCTION recover_stale_tasks(minutes int) RETURNS int LANGUAGE sql AS 'SELECT 4711';
         UPDATE schema_objects SET checksum = 'newer', revision = 1000000 WHERE name = '90_psql'";
     database.raw.batch_execute(made_by_a_newer_program).await.unwrap();
-    assert_eq!(migrate::up(&database.db).await.unwrap(), migrate::Report::default());
-    let status = migrate::status(&database.db).await.unwrap();
+    assert_eq!(schema::migrate::up(&database.db).await.unwrap(), schema::migrate::Report::default());
+    let status = schema::migrate::status(&database.db).await.unwrap();
     assert!(status.is_current() && status.has_newer_objects, "{status:?}");
     let answer = database.raw.query_one("SELECT recover_stale_tasks(10)", &[]).await.unwrap();
     assert_eq!(answer.get::<_, i32>(0), 4711);
@@ -159,7 +160,7 @@ async fn claims_go_on_while_objects_wait_for_a_reader_to_leave() {
     reader.batch_execute("BEGIN; SELECT FROM v_worker_capacity; SELECT FROM task_attempts").await.unwrap();
     database.raw.batch_execute(OLDER).await.unwrap();
     let db = database.db.clone();
-    let migrating = tokio::spawn(async move { migrate::up(&db).await });
+    let migrating = tokio::spawn(async move { schema::migrate::up(&db).await });
     let waits = "SELECT count(*) FROM pg_locks WHERE NOT granted AND mode = 'AccessExclusiveLock'";
     testkit::until("a view waits for its reader", Duration::from_secs(60), async || {
         database.raw.query_one(waits, &[]).await.unwrap().get::<_, i64>(0) > 0
@@ -230,7 +231,7 @@ async fn a_schema_that_cannot_be_compared_ends_a_command_within_the_statements_d
 #[tokio::test]
 async fn a_session_that_forgot_its_commit_is_ended_by_the_database() {
     let database = testkit::empty_database().await;
-    migrate::up(&database.db).await.unwrap();
+    schema::migrate::up(&database.db).await.unwrap();
     let session = testkit::connect(&database.url).await;
     let limit = session.query_one("SHOW idle_in_transaction_session_timeout", &[]).await.unwrap();
     assert_eq!(limit.get::<_, String>(0), "5min");
@@ -246,7 +247,7 @@ async fn a_view_whose_rows_a_function_returns_is_replaced() {
         CREATE FUNCTION claimed_with(token uuid) RETURNS SETOF claimed_tasks LANGUAGE sql AS 'SELECT * FROM claimed_tasks'";
     database.raw.batch_execute(made_by_an_older_program).await.unwrap();
     database.raw.batch_execute(OLDER).await.unwrap();
-    migrate::up(&database.db).await.unwrap();
+    schema::migrate::up(&database.db).await.unwrap();
     database.raw.batch_execute("SELECT fence FROM claimed_with(gen_random_uuid())").await.unwrap();
 }
 
@@ -273,7 +274,7 @@ async fn cron_lines_of_the_former_reading_keep_their_times() {
         let insert = "INSERT INTO task_schedules (name, role, cron, next_run_at) VALUES ($1, 'payload_fetch', $1, now() + interval '1 day')";
         database.raw.execute(insert, &[&line]).await.unwrap();
     }
-    migrate::up(&database.db).await.unwrap();
+    schema::migrate::up(&database.db).await.unwrap();
     for (line, after) in lines {
         let row = database.raw.query_one("SELECT cron FROM task_schedules WHERE name = $1", &[&line]).await.unwrap();
         assert_eq!(row.get::<_, String>(0), after, "of '{line}'");

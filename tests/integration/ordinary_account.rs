@@ -1,6 +1,6 @@
 //! An account that owns its database and may do nothing else on the server, as a hosted Postgres gives it.
 
-use domain::role::Role;
+use domain::task::role::Role;
 use nix::sys::signal::Signal;
 use settings::DatabaseUrl;
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use db::tasks::{self, NewTask};
-use domain::role::Role;
+use domain::task::role::Role;
 use rstest::rstest;
 use sim::Settings;
 use testkit::{Child, Farm, PATIENCE, until};

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use chrono::{DurationRound, TimeDelta};
-use db::demo_report::products::{Offer, PotencyRecord, ProductRecord};
+use db::demo::report::products::{Offer, PotencyRecord, ProductRecord};
 use domain::menu::NormalMenu;
+use domain::menu::product::{Potency, Product};
 use domain::payload::FetchStart;
-use domain::product::{Potency, Product};
 use domain::store::{FoundStore, Platform, Store};
 use drover::platforms::dutchie::DutchieData;
 use drover::platforms::{

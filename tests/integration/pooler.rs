@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use db::listen::Listener;
-use db::{Db, PoolSizes, indexes, server_info};
+use db::connection::listen::Listener;
+use db::{Db, PoolSizes, schema};
 use tokio::time::{Instant, timeout};
 
 const SOON: Duration = Duration::from_secs(60);
@@ -40,7 +40,7 @@ async fn nothing_stays_on_a_connection_behind_a_pooler() {
     assert_eq!(counted, 1);
     tx.commit().await.unwrap();
     db.maintenance_client().await.unwrap().batch("SELECT 1").await.unwrap();
-    assert_eq!(indexes::ensure(&db).await.unwrap().map(|made| made > 0), Some(true));
+    assert_eq!(schema::indexes::ensure(&db).await.unwrap().map(|made| made > 0), Some(true));
 
     let left: Vec<String> =
         db.client().await.unwrap().query(LEFT, &[]).await.unwrap().iter().map(|row| row.get(0)).collect();
@@ -77,14 +77,14 @@ async fn settings_that_the_account_lacks_behind_a_pooler_are_named() {
     let database = testkit::database().await;
     let config = settings::Database { pooler: true, ..testkit::database_settings() };
     let db = pooled(&database.url);
-    assert_eq!(server_info::necessary_settings(&db, &config).await.unwrap(), None);
+    assert_eq!(schema::server_info::necessary_settings(&db, &config).await.unwrap(), None);
     let limit = format!(
         "ALTER DATABASE {0} SET statement_timeout = '5s';
          ALTER DATABASE {0} SET default_transaction_isolation = 'serializable'",
         database.name
     );
     database.raw.batch_execute(&limit).await.unwrap();
-    let wanted = server_info::necessary_settings(&pooled(&database.url), &config).await.unwrap().unwrap();
+    let wanted = schema::server_info::necessary_settings(&pooled(&database.url), &config).await.unwrap().unwrap();
     assert_eq!(
         wanted,
         "ALTER ROLE CURRENT_USER SET default_transaction_isolation = 'read committed'; \

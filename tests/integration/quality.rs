@@ -1,7 +1,8 @@
 //! Stores with faulty data: found by a look at all of them, listed, counted, and gone once they are
 //! corrected.
 
-use db::quality::{self, FindingChange};
+use db::stores;
+use db::stores::quality::FindingChange;
 use rstest::rstest;
 use serde_json::{Value, json};
 
@@ -20,7 +21,7 @@ async fn stores() -> Server {
 }
 
 async fn look(server: &Server) -> Vec<FindingChange> {
-    quality::look(&server.database.db.client().await.unwrap()).await.unwrap()
+    stores::quality::look(&server.database.db.client().await.unwrap()).await.unwrap()
 }
 
 fn refreshed(result: &str) -> String {

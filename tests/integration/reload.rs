@@ -62,7 +62,7 @@ async fn more_and_fewer_slots_take_effect_without_a_restart(#[case] signal: Opti
         farm.until_counted("the registry shows it", SLOTS, all).await;
         worker.until_sample(&format!("drover_worker_slots {all}")).await;
     }
-    farm.enqueue(domain::role::Role::PayloadFetch).await;
+    farm.enqueue(domain::task::role::Role::PayloadFetch).await;
     farm.until_crawled().await;
     assert_eq!(farm.count("SELECT count(*) FROM task_attempts WHERE outcome IN ('lost', 'released')").await, 0);
 }
@@ -145,7 +145,7 @@ async fn pods_are_started_and_retired_without_a_restart() {
     write(directory.path(), &topology(1, 2));
     up.logged("has ended: its last worker", PATIENCE).await;
     farm.until_counted("the first pod is left", "SELECT count(*) FROM worker_registry", 4).await;
-    farm.enqueue(domain::role::Role::PayloadFetch).await;
+    farm.enqueue(domain::task::role::Role::PayloadFetch).await;
     farm.until_crawled().await;
     assert_eq!(farm.count(NOT_WHOLE).await, 0);
 }
@@ -160,7 +160,7 @@ async fn a_raised_budget_ends_the_rest_of_the_proxies() {
     let directory = directory(&format!("{QUICK}\nproxies.budget_bytes_per_day = \"1MiB\""));
     let worker = start(&farm, "worker", directory.path()).allow_errors(&["No proxy is usable"]);
     worker.logged("has carried the 1048576 bytes that it may carry in a day", PATIENCE).await;
-    farm.enqueue(domain::role::Role::PayloadFetch).await;
+    farm.enqueue(domain::task::role::Role::PayloadFetch).await;
     write(directory.path(), &format!("{QUICK}\nproxies.budget_bytes_per_day = \"1GiB\""));
     farm.until_crawled().await;
 }
@@ -178,7 +178,7 @@ async fn another_wait_for_a_proxy_and_another_snooze_hold_for_the_next_task() {
         &format!("{QUICK}\nproxies.sessions = 1\nproxies.wait = \"500ms\"\nproxies.snooze = \"10m\""),
     );
     worker.logged("proxies.snooze", PATIENCE).await;
-    farm.enqueue(domain::role::Role::PayloadFetch).await;
+    farm.enqueue(domain::task::role::Role::PayloadFetch).await;
     let snoozed =
         "SELECT count(*) FROM worker_tasks WHERE status = 'pending' AND scheduled_for > now() + interval '5 minutes'";
     farm.until_counted("the fourth found no proxy", snoozed, 1).await;
@@ -189,11 +189,11 @@ async fn a_slower_rate_holds_for_the_next_request() {
     let farm = Farm::with_stores(2).await;
     let directory = directory(&format!("{QUICK}\npoliteness.requests_per_second = 100.0"));
     let worker = start(&farm, "worker", directory.path());
-    farm.enqueue(domain::role::Role::PayloadFetch).await;
+    farm.enqueue(domain::task::role::Role::PayloadFetch).await;
     farm.until_crawled().await;
     write(directory.path(), &format!("{QUICK}\npoliteness.requests_per_second = 7.0"));
     worker.logged("politeness.requests_per_second 100.0 -> 7.0", PATIENCE).await;
-    farm.enqueue(domain::role::Role::ProductDiscovery).await;
+    farm.enqueue(domain::task::role::Role::ProductDiscovery).await;
     farm.until_counted("it is the rate of the host", "SELECT count(*) FROM hosts WHERE configured_rate = 7", 1).await;
     farm.until_counted("both are crawled again", "SELECT count(*) FROM worker_tasks WHERE status = 'completed'", 8)
         .await;

@@ -174,7 +174,7 @@ async fn a_choice_is_needed_and_must_make_sense() {
 #[tokio::test]
 async fn replayed_payloads_write_nothing_twice() {
     let farm = Farm::with_stores(2).await;
-    farm.enqueue(domain::role::Role::PayloadFetch).await;
+    farm.enqueue(domain::task::role::Role::PayloadFetch).await;
     let mut worker = Child::spawn(&mut farm.drover(&["worker"]));
     farm.until_crawled().await;
     let snapshots = farm.count("SELECT count(*) FROM store_product_snapshots").await;

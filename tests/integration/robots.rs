@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use domain::robots::RobotsAnswer;
-use domain::role::Role;
+use domain::http::robots::RobotsAnswer;
+use domain::task::role::Role;
 use drover::app::robots::SharedRobots;
 use drover::stealth::RobotsTable;
 use serde_json::Value;

@@ -1,7 +1,7 @@
 //! The roles that the database knows, held to the program's table of roles; and which workers claim which.
 
 use db::tasks::{ClaimBatch, NewTask};
-use domain::role::{Family, Role, RoleSet};
+use domain::task::role::{Family, Role, RoleSet};
 use rstest::rstest;
 use strum::VariantArray;
 

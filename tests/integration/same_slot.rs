@@ -1,6 +1,6 @@
 //! A refresh that continues in the slot of its fetch, seen on whole processes.
 
-use domain::role::Role;
+use domain::task::role::Role;
 use nix::sys::signal::Signal;
 
 use testkit::{Child, Farm, LONG_LEASE};

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use db::stats_minute::{self, StatsTurn};
-use db::{Db, fetch_minute, fetch_store_day};
-use domain::fetch_counts::{FetchKey, FetchTotal};
-use domain::role::Role;
-use domain::store_fetch_counts::StoreDay;
+use db::counts::stats_minute::StatsTurn;
+use db::{Db, counts};
+use domain::counts::fetches::{FetchKey, FetchTotal};
+use domain::counts::store_fetches::StoreDay;
+use domain::task::role::Role;
 use drover::actors::scheduler::chore::{Chore, ChoreDeps, ChoreStatus};
 use drover::handlers::housekeeping::Housekeeping;
 use nix::sys::signal::Signal;
@@ -20,7 +20,7 @@ const GRACE: Duration = Duration::from_secs(60);
 
 async fn count(db: &Db) -> Option<u64> {
     let turn = StatsTurn { every: Duration::ZERO, grace: GRACE, keep: Duration::from_secs(86_400) };
-    stats_minute::count(db, turn).await.unwrap()
+    counts::stats_minute::count(db, turn).await.unwrap()
 }
 
 /// Rows as they would be written by runs: past the guard of hand-written ones.
@@ -168,7 +168,7 @@ async fn totals_of_a_process_may_be_written_again_and_late() {
     let client = database.db.client().await.unwrap();
     let now = "2026-11-23T08:00:30Z".parse().unwrap();
     for (process, requests) in [(1, 3), (1, 5), (1, 5), (1, 3), (2, 2)] {
-        fetch_minute::write(&client, process, &[(key(now), total(requests))]).await.unwrap();
+        counts::fetch_minute::write(&client, process, &[(key(now), total(requests))]).await.unwrap();
     }
     let sql = "SELECT sum(requests)::bigint, sum(bytes_sent)::bigint, sum(bytes_received)::bigint, count(*) FROM fetch_minute";
     let row = database.raw.query_one(sql, &[]).await.unwrap();
@@ -182,7 +182,9 @@ async fn totals_of_a_store_and_day_may_be_written_again_and_late() {
     let now = "2026-11-23T08:00:30Z".parse().unwrap();
     let written = [(1, Some(5), 3), (1, Some(5), 5), (1, Some(5), 3), (2, Some(5), 2), (1, None, 4)];
     for (process, store, requests) in written {
-        fetch_store_day::write(&client, process, &[(StoreDay::new(now, store), total(requests))]).await.unwrap();
+        counts::fetch_store_day::write(&client, process, &[(StoreDay::new(now, store), total(requests))])
+            .await
+            .unwrap();
     }
     let sql = "SELECT concat_ws(' ', day, dispensary_id, sum(requests), sum(bytes_sent), sum(bytes_received))
                  FROM fetch_store_day GROUP BY day, dispensary_id ORDER BY dispensary_id";

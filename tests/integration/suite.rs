@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use domain::role::Role;
+use domain::task::role::Role;
 use supervision::panics;
 
 use testkit::{Child, Farm, PATIENCE};

@@ -5,7 +5,7 @@
 
 use std::io::{PipeReader, PipeWriter, Write};
 
-use domain::role::Role;
+use domain::task::role::Role;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;

@@ -5,9 +5,9 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use db::connect::Server;
+use db::connection::server::Server;
 use db::{Db, DbError, PoolSizes};
-use domain::role::Role;
+use domain::task::role::Role;
 use private_server::PrivateServer;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use testkit::{Child, Farm};

@@ -4,7 +4,7 @@
 //! a template that is named after its content, and copied for each test: hundreds of files, and therefore
 //! kept in memory where there is room.
 
-use db::{Db, PoolSizes, migrate};
+use db::{Db, PoolSizes, schema};
 use foundation::digest::sha256_hex;
 use nix::sys::statvfs::statvfs;
 use private_server::PrivateServer;
@@ -215,7 +215,7 @@ async fn make_template(fill: &str) -> String {
     client.batch_execute(&format!("CREATE DATABASE {half}")).await.unwrap();
     let url = url_of(server.url(), &half);
     let db = Db::new(&url, &database_settings(), PoolSizes { work: 1, api: 1 }).unwrap();
-    migrate::up(&db).await.unwrap();
+    schema::migrate::up(&db).await.unwrap();
     drop(db);
     let raw = connect(&url).await;
     for statement in fill.split_inclusive(';') {
@@ -233,7 +233,7 @@ fn copy_of(name: &str) -> String {
 }
 
 fn template_name(fill: &str) -> String {
-    let schema = &migrate::digest()[..16];
+    let schema = &schema::migrate::digest()[..16];
     match fill {
         "" => format!("{TEMPLATE_MARK}{schema}"),
         fill => format!("{TEMPLATE_MARK}{schema}_{}", &sha256_hex(fill)[..16]),

@@ -8,14 +8,13 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use db::demo_report::products::{self, ProductRecord};
-use db::proxies;
-use db::stores;
+use db::demo::report::products;
+use db::demo::report::products::ProductRecord;
 use db::tasks::{self, NewTask};
-use db::{Db, PoolSizes, migrate};
+use db::{Db, PoolSizes, proxies, schema, stores};
 use domain::proxy::ProxyEntry;
-use domain::role::Role;
 use domain::store::Platform;
+use domain::task::role::Role;
 use drover::simulated;
 use foundation::secrets::SecretKeys;
 use serde_json::json;
@@ -65,7 +64,7 @@ impl Farm {
     async fn build(settings: Settings, url: String, database: Option<TestDatabase>) -> Farm {
         let sim = Simulator::start(settings).unwrap();
         let db = Db::new(&url, &database_settings(), PoolSizes { work: 4, api: 1 }).unwrap();
-        migrate::up(&db).await.unwrap();
+        schema::migrate::up(&db).await.unwrap();
         let ids = add_stores(&db, &sim).await;
         let storage = tempfile::tempdir().unwrap();
         let leaves_open_tasks = AtomicBool::new(false);

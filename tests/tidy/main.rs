@@ -46,8 +46,8 @@ const SPAWNS: [(&str, &str); 20] = [
     ("crates/api/src/refusals.rs", "the answer to a refused connection, within two seconds"),
     ("crates/api/src/rendered_images.rs", "a picture that more than one request may wait for"),
     ("crates/api/src/server.rs", "a connection"),
-    ("crates/db/src/client.rs", "the cancellation of a statement"),
-    ("crates/db/src/indexes.rs", "a connection, whose client sees its end"),
+    ("crates/db/src/connection/client.rs", "the cancellation of a statement"),
+    ("crates/db/src/schema/indexes.rs", "a connection, whose client sees its end"),
     ("crates/public-http/src/post.rs", "the rest of an answer"),
     ("crates/delivery/src/mail.rs", "the end of a dialogue"),
     ("crates/queue/src/after_hooks.rs", "work after a commit"),
@@ -188,14 +188,16 @@ fn four_values_of_a_statement_have_names() {
     let wrong =
         statements().chain(inline).filter(|(_, text)| values(text).into_iter().filter_map(number).max() >= Some(4));
     assert_none(
-        wrong.map(|(name, _)| format!("{name}: give the values names, as crates/db/src/named.rs says")).collect(),
+        wrong
+            .map(|(name, _)| format!("{name}: give the values names, as crates/db/src/statements/named.rs says"))
+            .collect(),
     );
 }
 
 #[test]
 fn names_of_values_are_read_by_the_macro() {
     let by_itself: String = product()
-        .filter(|file| file.path.starts_with("crates/db/src/") && file.path != "crates/db/src/numbered.rs")
+        .filter(|file| file.path.starts_with("crates/db/src/") && file.path != "crates/db/src/statements/numbered.rs")
         .flat_map(|file| file.strings)
         .filter(|text| text.contains("sql/"))
         .collect();

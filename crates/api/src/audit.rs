@@ -6,7 +6,7 @@ use super::listing::Listing;
 use super::page::{Page, PageJson};
 use contract::audit::{AuditFilter, AuditPage};
 use contract::cursor::Cursor;
-use db::audit_log;
+use db::access;
 
 /// Lists who changed what, newest first unless `sort` asks for the oldest.
 #[utoipa::path(get, path = "/api/audit", tag = "access", responses((status = 200, body = AuditPage)))]
@@ -16,6 +16,6 @@ pub async fn list(
 ) -> Result<PageJson<AuditPage>, ApiError> {
     let client = caller.client().await?;
     let filter = AuditFilter { after: cursor.map(|Cursor(id)| id), ..filter };
-    let page = Page::of(audit_log::list(&client, &filter, limit.with_next()).await?, limit, |row| row.id);
+    let page = Page::of(access::audit_log::list(&client, &filter, limit.with_next()).await?, limit, |row| row.id);
     Ok(page.json(|audit, next_cursor| AuditPage { audit, next_cursor }))
 }

@@ -18,8 +18,7 @@ use axum::response::{IntoResponse, Response};
 
 use super::credentials::{KnownCredentials, SecretText};
 use super::guard::RequestId;
-use super::origin;
-use super::{ApiError, ApiState};
+use super::{ApiError, ApiState, origin};
 use domain::access::{AccessRole, Principal};
 use foundation::digest::sha256_hex;
 

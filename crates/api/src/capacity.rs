@@ -6,8 +6,8 @@ use super::ApiError;
 use super::access::{Caller, Viewer};
 use super::path::Roles;
 use contract::tasks::RoleCapacity;
-use db::task_views::capacity;
-use domain::capacity::Capacity;
+use db::tasks::views::capacity;
+use domain::worker::capacity::Capacity;
 
 /// Counts waiting and running tasks for each role with open tasks or with tasks that ended within a day.
 #[utoipa::path(get, path = "/api/tasks/capacity", tag = "tasks", responses((status = 200, body = Vec<Capacity>)))]

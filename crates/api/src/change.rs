@@ -13,8 +13,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::{ApiError, ApiState};
-use db::idempotency_keys::{self, KeptAnswer};
-use db::{Client, DbError, Tx, audit_log};
+use db::access::idempotency_keys::KeptAnswer;
+use db::{Client, DbError, Tx, access};
 use domain::access::{AuditEntry, Principal};
 
 pub struct Change {
@@ -41,7 +41,7 @@ impl Change {
     ) -> Result<Change, ApiError> {
         let tx = api.db.begin_api().await?;
         if let Some(IdempotencyKey { key, request }) = &key {
-            match idempotency_keys::take(&tx, &principal.name, key, request).await? {
+            match access::idempotency_keys::take(&tx, &principal.name, key, request).await? {
                 None => {}
                 Some(kept) if kept.request == *request => return Err(ApiError::Answered(Box::new(kept))),
                 Some(_) => return Err(ApiError::KeyReused(key.clone())),
@@ -116,12 +116,12 @@ impl Change {
         body: Value,
     ) -> Result<(), ApiError> {
         let answer = KeptAnswer { request: key.request, status: status.as_u16(), location, body };
-        idempotency_keys::keep(&self.tx, &self.principal.name, &key.key, &answer).await?;
+        access::idempotency_keys::keep(&self.tx, &self.principal.name, &key.key, &answer).await?;
         Ok(self.write(async |_| Ok(())).await?)
     }
 
     async fn write<T>(self, read: impl AsyncFnOnce(&Client) -> Result<T, DbError>) -> Result<T, DbError> {
-        audit_log::commit(self.tx, &self.principal, &self.request_id, &self.audited, read).await
+        access::audit_log::commit(self.tx, &self.principal, &self.request_id, &self.audited, read).await
     }
 }
 

@@ -8,7 +8,8 @@ use super::path::{Path, Roles};
 use super::query::Query;
 use super::stores::{StorePath, require_store};
 use contract::tasks::{ActiveTask, RecentQuery, RecentTasks, RoleCompletion};
-use db::task_views::completions::{self, LastCompletion};
+use db::tasks::views::completions;
+use db::tasks::views::completions::LastCompletion;
 
 /// Shows when a role last completed a task.
 #[utoipa::path(get, path = "/api/tasks/role/{role}/last-completion", tag = "tasks",

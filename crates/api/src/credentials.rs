@@ -12,8 +12,8 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use subtle::ConstantTimeEq;
 
 use super::ApiError;
-use db::api_tokens::{self, Credential};
-use db::{Db, DbError};
+use db::access::api_tokens::Credential;
+use db::{Db, DbError, access};
 use domain::access::TokenId;
 use foundation::digest::sha256_hex;
 
@@ -166,10 +166,10 @@ impl Credentials {
         let used: Vec<TokenId> =
             take(&mut *self.used.lock().unwrap_or_else(PoisonError::into_inner)).into_iter().collect();
         if !used.is_empty() {
-            api_tokens::note_used(client, &used).await?;
+            access::api_tokens::note_used(client, &used).await?;
         }
-        let credentials = api_tokens::credentials(client).await?;
-        let has_tokens = !credentials.is_empty() || api_tokens::exist(client).await?;
+        let credentials = access::api_tokens::credentials(client).await?;
+        let has_tokens = !credentials.is_empty() || access::api_tokens::exist(client).await?;
         Ok(KnownCredentials { read_at, has_tokens, credentials })
     }
 }

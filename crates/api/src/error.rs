@@ -12,12 +12,12 @@ use cluster::ClusterError;
 use contract::checks::BadField;
 use contract::problem::{FieldError, Problem};
 use db::DbError;
-use db::generation::GenerationError;
-use db::idempotency_keys::KeptAnswer;
-use db::operations::BulkError;
+use db::access::idempotency_keys::KeptAnswer;
 use db::schedules::ScheduleError;
-use db::task_requests::{DUPLICATE_HINT, RequestError};
 use db::tasks::ChangeError;
+use db::tasks::generation::GenerationError;
+use db::tasks::operations::BulkError;
+use db::tasks::requests::{DUPLICATE_HINT, RequestError};
 use domain::task::TaskId;
 
 /// Maximum field errors of one answer.

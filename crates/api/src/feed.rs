@@ -16,10 +16,9 @@ use super::ApiState;
 use contract::pauses::Pause;
 use contract::quality::QualityCount;
 use contract::tasks::Counts;
-use db::charts::{self, WrittenMinutes};
-use db::task_views::activity::Activity;
-use db::task_views::counts;
-use db::{Client, Db, DbError, pauses, proxies, quality, schedules, workers};
+use db::counts::charts::WrittenMinutes;
+use db::tasks::views::activity::Activity;
+use db::{Client, Db, DbError, counts, proxies, schedules, stores, tasks, workers};
 use domain::proxy::HealthCounts;
 use domain::vocabulary::vocabulary;
 use telemetry::events;
@@ -240,7 +239,7 @@ struct PublishedRows {
 async fn poll(db: &Db, known: &mut PublishedRows, elapsed: Duration) -> Result<Vec<(Topic, Value)>, DbError> {
     let client = db.api_client().await?;
     let mut changes = runs(&client, &mut known.activity, elapsed).await?;
-    let counted = counts::counts(&client).await?.all;
+    let counted = tasks::views::counts::counts(&client).await?.all;
     if known.counts.replace(counted) != Some(counted) {
         changes.push((Topic::Counts, json!(counted)));
     }
@@ -248,16 +247,16 @@ async fn poll(db: &Db, known: &mut PublishedRows, elapsed: Duration) -> Result<V
     if known.proxies.replace(pool) != Some(pool) {
         changes.push((Topic::Proxies, json!(pool)));
     }
-    let written = charts::written(&client).await?;
+    let written = counts::charts::written(&client).await?;
     if known.written.replace(written) != Some(written) {
         changes.push((Topic::Rollups, json!(written)));
     }
-    let faulty = quality::counts(&client).await?;
+    let faulty = stores::quality::counts(&client).await?;
     if known.quality.as_ref() != Some(&faulty) {
         changes.push((Topic::Quality, json!(faulty)));
         known.quality = Some(faulty);
     }
-    let pauses = pauses::list(&client).await?;
+    let pauses = tasks::pauses::list(&client).await?;
     if known.pauses.as_ref() != Some(&pauses) {
         changes.push((Topic::Pauses, json!({ "pauses": pauses })));
         known.pauses = Some(pauses);

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use tokio::sync::OnceCell;
 
 use super::ApiError;
-use db::{Db, installation};
+use db::{Db, schema};
 use domain::menu::Normalise;
 use storage::{Payloads, Place, StorageError};
 
@@ -33,7 +33,7 @@ impl PayloadFiles {
 
     pub(super) async fn open(&self, db: &Db) -> Result<&Payloads, ApiError> {
         let open = async || {
-            let owner = installation::storage_owner(&db.api_client().await?).await?;
+            let owner = schema::installation::storage_owner(&db.api_client().await?).await?;
             Ok::<_, ApiError>(Payloads::new(self.place.clone(), owner))
         };
         self.opened.get_or_try_init(open).await

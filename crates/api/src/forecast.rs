@@ -13,10 +13,9 @@ use super::access::{Caller, Viewer};
 use super::query::{Query, number_within};
 use super::{ApiError, ApiState, store_hosts};
 use contract::verdict::{StoresOfHost, stopped};
-use db::forecast;
-use db::{Client, DbError, pauses, proxies};
-use domain::forecast::{Forecast, HostPoliteness, SLOTS, STORES, Supply, WhatIf};
+use db::{Client, DbError, proxies, schedules, tasks};
 use domain::schedule::INTERVALS;
+use domain::schedule::forecast::{Forecast, HostPoliteness, SLOTS, STORES, Supply, WhatIf};
 use settings::durations;
 
 const SECONDS_PER_HOUR: f64 = 3600.0;
@@ -54,18 +53,18 @@ pub async fn show(
 
 async fn supply(api: &ApiState, client: &Client) -> Result<Supply, DbError> {
     let hosts = store_hosts::read(api, client).await?;
-    let users = forecast::proxy_users(client).await?;
+    let users = schedules::forecast::proxy_users(client).await?;
     let resting = proxies::resting(client, api.budgets()).await?;
     let sessions = i64::try_from(api.proxies.current().sessions).unwrap_or(i64::MAX);
     Ok(Supply {
-        schedules: forecast::schedules(client).await?,
-        costs: forecast::costs(client).await?,
-        workers: forecast::workers(client).await?,
+        schedules: schedules::forecast::schedules(client).await?,
+        costs: schedules::forecast::costs(client).await?,
+        workers: schedules::forecast::workers(client).await?,
         crawlable_stores: hosts.iter().map(|host| host.stores).sum(),
         permitted_rate: permitted_rate(api, client, &hosts).await?,
         // without a process yet: as many as one would have
         sessions: users.proxies.saturating_mul(users.processes.max(1)).saturating_mul(sessions),
-        stopped: stopped(&pauses::list(client).await?, &hosts, &resting),
+        stopped: stopped(&tasks::pauses::list(client).await?, &hosts, &resting),
     })
 }
 
@@ -80,7 +79,7 @@ async fn permitted_rate(api: &ApiState, client: &Client, hosts: &[StoresOfHost])
     let politeness = HostPoliteness {
         rate,
         concurrency,
-        seconds_per_request: forecast::seconds_per_request(client, host).await?,
+        seconds_per_request: schedules::forecast::seconds_per_request(client, host).await?,
         share,
     };
     Ok(politeness.permitted_rate())

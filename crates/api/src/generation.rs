@@ -14,7 +14,7 @@ use contract::generation::{DiscoveryRequest, RecoveryRequest, Resync, ResyncRequ
 use contract::problem::Problem;
 use contract::task_requests::RequestedTask;
 use contract::tasks::{Recovery, RecoveryCounts};
-use db::{generation, tasks};
+use db::tasks;
 use telemetry::events;
 
 /// Puts back tasks whose lease has run out, or that have sent no heartbeat for some minutes (10).
@@ -44,7 +44,7 @@ pub async fn recover_stale(
                responses((status = 200, body = Resync), (status = 409, response = Problem)))]
 pub async fn resync(changes: Changes<Operator>, Body(request): Body<ResyncRequest>) -> Result<Response, ApiError> {
     let mut change = changes.begin().await?;
-    let made = generation::resync(&change, &request).await?;
+    let made = tasks::generation::resync(&change, &request).await?;
     change.audit("tasks.generate", "resync", json!({"request": request, "count": made.count}));
     change.answer(StatusCode::OK, &made).await
 }

@@ -14,7 +14,7 @@ use super::{ApiError, ApiState};
 use contract::geo::LocatedAddress;
 use contract::problem::Problem;
 use domain::proxy::ProxyEntry;
-use domain::time_zone;
+use domain::schedule;
 use geo::{Geo, GeoError};
 
 #[derive(Deserialize, IntoParams)]
@@ -60,7 +60,7 @@ pub(super) async fn locate(geo: &Geo, proxies: &mut [ProxyEntry]) -> usize {
         };
         proxy.state_code = Some(state);
         // files of IP2Location may have an offset in its place
-        let zone = place.timezone.filter(|zone| time_zone::exists(zone));
+        let zone = place.timezone.filter(|zone| schedule::time_zone::exists(zone));
         proxy.timezone = proxy.timezone.take().or(zone);
         located += 1;
     }

@@ -16,8 +16,9 @@ use super::query::NoParameters;
 use contract::groups::{Group, GroupChange, GroupName, GroupPage, GroupStores};
 use contract::position::Position;
 use contract::problem::Problem;
-use db::groups::{self, GroupError};
-use domain::group;
+use db::stores;
+use db::stores::groups::GroupError;
+use domain::store;
 
 /// Maximum stores of one request.
 const MAX_STORES: usize = 10_000;
@@ -36,7 +37,7 @@ pub async fn list(
 ) -> Result<PageJson<GroupPage, String>, ApiError> {
     let client = caller.client().await?;
     let after = cursor.as_ref().map(|Position(name)| name.as_str());
-    let mut groups = groups::list(&client, after, limit.with_next()).await?;
+    let mut groups = stores::groups::list(&client, after, limit.with_next()).await?;
     let next = limit.next(&mut groups, |last| last.name.clone());
     Ok(PageJson::of(next, |next_cursor| GroupPage { groups, next_cursor }))
 }
@@ -57,9 +58,9 @@ pub async fn set_stores(
         }
     }
     let mut change = changes.begin().await?;
-    let removed = groups::take_out(&change, &group, &remove).await?;
-    let added = groups::put_in(&change, &group, &add).await?;
-    let stores = groups::get(&change, &group).await?.map_or(0, |group| group.stores);
+    let removed = stores::groups::take_out(&change, &group, &remove).await?;
+    let added = stores::groups::put_in(&change, &group, &add).await?;
+    let stores = stores::groups::get(&change, &group).await?.map_or(0, |group| group.stores);
     change.audit("groups.set_stores", &group, json!({"added": added, "removed": removed, "stores": stores}));
     change.answer(StatusCode::OK, &GroupChange { group, added, removed, stores }).await
 }
@@ -73,10 +74,10 @@ pub async fn rename(
     Body(GroupName { name }): Body<GroupName>,
 ) -> Result<Response, ApiError> {
     let old_name = path.name()?;
-    let new_name = group::name(&name).map_err(|fault| ApiError::bad("name", fault))?;
+    let new_name = store::group::name(&name).map_err(|fault| ApiError::bad("name", fault))?;
     let mut change = changes.begin().await?;
-    groups::rename(&change, &old_name, &new_name).await?;
-    let group = groups::get(&change, &new_name).await?.ok_or_else(|| GroupError::Missing(new_name.clone()))?;
+    stores::groups::rename(&change, &old_name, &new_name).await?;
+    let group = stores::groups::get(&change, &new_name).await?.ok_or_else(|| GroupError::Missing(new_name.clone()))?;
     change.audit("groups.rename", &old_name, json!({"name": new_name, "stores": group.stores}));
     change.answer(StatusCode::OK, &group).await
 }
@@ -88,14 +89,14 @@ pub async fn rename(
 pub async fn delete(changes: Changes<Operator>, Path(path): Path<GroupPath>) -> Result<StatusCode, ApiError> {
     let group = path.name()?;
     let mut change = changes.begin().await?;
-    let stores = groups::delete(&change, &group).await?;
+    let stores = stores::groups::delete(&change, &group).await?;
     change.audit("groups.delete", &group, json!({ "stores": stores }));
     change.no_content().await
 }
 
 impl GroupPath {
     fn name(&self) -> Result<String, ApiError> {
-        group::name(&self.group).map_err(|fault| ApiError::bad("group", fault))
+        store::group::name(&self.group).map_err(|fault| ApiError::bad("group", fault))
     }
 }
 

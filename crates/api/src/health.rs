@@ -12,7 +12,7 @@ use super::access::Anyone;
 use super::process_health::{Actors, Health};
 use super::query::AnyQuery;
 use contract::health::{Check, CheckState, Liveness, LivenessStatus, Readiness, ReadinessChecks, ReadinessStatus};
-use db::{Client, migrate, pauses, server_info};
+use db::{Client, schema, tasks};
 
 /// Probes usually wait a few seconds for an answer.
 const MAX_WAIT: Duration = Duration::from_secs(3);
@@ -56,7 +56,7 @@ struct DatabaseChecks {
 async fn database(api: &ApiState) -> DatabaseChecks {
     let connected = async {
         let client = api.db.api_client().await?;
-        server_info::read(&client).await.map(|_| client)
+        schema::server_info::read(&client).await.map(|_| client)
     };
     match connected.await {
         Ok(client) => DatabaseChecks {
@@ -81,7 +81,7 @@ impl DatabaseChecks {
 
 /// Check of the pauses. Never degraded: an operator wanted it so.
 async fn paused(client: &Client) -> Check {
-    let detail = match pauses::list(client).await {
+    let detail = match tasks::pauses::list(client).await {
         Ok(pauses) if pauses.is_empty() => None,
         Ok(pauses) => {
             let named =
@@ -99,7 +99,7 @@ async fn migrations(client: &Client, known: &AtomicBool) -> Check {
     if known.load(Ordering::Relaxed) {
         return Check::ok();
     }
-    match migrate::status_on(client).await {
+    match schema::migrate::status_on(client).await {
         Ok(status) if status.is_current() => {
             known.store(true, Ordering::Relaxed);
             Check::ok()
@@ -107,7 +107,7 @@ async fn migrations(client: &Client, known: &AtomicBool) -> Check {
         Ok(status) => {
             Check::degraded(format!("migrations or objects missing: {}; run: drover migrate up", status.missing()))
         }
-        Err(migrate::MigrateError::Db(_)) => Check::degraded(UNKNOWN),
+        Err(schema::migrate::MigrateError::Db(_)) => Check::degraded(UNKNOWN),
         Err(error) => Check::degraded(error),
     }
 }

@@ -20,11 +20,11 @@ use super::path::Path;
 use super::{ApiError, ApiState};
 use contract::hosts::{BreakerChange, HostDetail, HostFilter, HostListing, HostPage, HostUpdate, RobotsListing};
 use contract::position::Position;
+use db::hosts::robots::RobotsRow;
 use db::hosts::{self, HostRow};
-use db::pauses::NewPause;
-use db::robots::{self, RobotsRow};
-use domain::pause::PauseTarget;
-use domain::robots::{Robots, RobotsPolicy};
+use db::tasks::pauses::NewPause;
+use domain::http::robots::{Robots, RobotsPolicy};
+use domain::task::pause::PauseTarget;
 
 #[derive(Deserialize, IntoParams)]
 pub struct HostPath {
@@ -56,7 +56,7 @@ pub async fn show(
     let (client, host) = (api.db.api_client().await?, path.name());
     let listing = listing(hosts::get(&client, &host).await?);
     let policy = api.politeness.current().robots_policy(&host);
-    let robots = robots::of_host(&client, &host).await?.into_iter().map(|row| robots_listing(row, policy));
+    let robots = hosts::robots::of_host(&client, &host).await?.into_iter().map(|row| robots_listing(row, policy));
     Ok(Json(HostDetail { listing, robots: robots.collect() }))
 }
 
@@ -74,11 +74,11 @@ pub async fn update(
     let row = hosts::change(&change, &host, |state, now| update.apply(state, now).map_err(ApiError::from)).await?;
     let target = PauseTarget::Host(host.clone());
     match update.breaker {
-        BreakerChange::Closed => drop(db::pauses::end_of(&change, &target).await?),
+        BreakerChange::Closed => drop(db::tasks::pauses::end_of(&change, &target).await?),
         BreakerChange::Open => {
             let reason = update.why.as_deref().unwrap_or("switched off by hand");
             let new = NewPause { target: &target, reason, until: update.until, created_by: &caller };
-            db::pauses::put(&change, &new).await?;
+            db::tasks::pauses::put(&change, &new).await?;
         }
     }
     change.audit("hosts.update", &host, detail);
@@ -92,8 +92,8 @@ pub async fn reset(changes: Changes<Operator>, Path(path): Path<HostPath>) -> Re
     let host = path.name();
     let mut change = changes.begin().await?;
     hosts::reset(&change, &host).await?;
-    db::pauses::end_of(&change, &PauseTarget::Host(host.clone())).await?;
-    robots::forget(&change, &host).await?;
+    db::tasks::pauses::end_of(&change, &PauseTarget::Host(host.clone())).await?;
+    hosts::robots::forget(&change, &host).await?;
     change.audit("hosts.delete", &host, json!({}));
     change.no_content().await
 }

@@ -31,7 +31,8 @@ use super::products::ProductPath;
 use super::{ApiError, ApiState, image_signature};
 use crate::rendered_images::{RenderError, Variant};
 use contract::problem::Problem;
-use db::images::{self, OriginalImage};
+use db::products;
+use db::products::images::OriginalImage;
 use storage::{StorageError, image_layout, media_layout};
 
 /// A year: the image at an address never changes.
@@ -164,7 +165,7 @@ pub async fn product(
     Path(ProductPath { id }): Path<ProductPath>,
     ask: ImageAsk,
 ) -> Result<Response, ApiError> {
-    let image = images::of_product(&api.db.api_client().await?, id).await?;
+    let image = products::images::of_product(&api.db.api_client().await?, id).await?;
     Ok(ask.answer_stored(&api, image, || format!("an image of product {id}")).await)
 }
 
@@ -180,7 +181,7 @@ pub async fn brand(
     ask: ImageAsk,
 ) -> Result<Response, ApiError> {
     let slug = image_layout::brand_slug(Some(&brand));
-    let image = images::of_brand(&api.db.api_client().await?, &slug).await?;
+    let image = products::images::of_brand(&api.db.api_client().await?, &slug).await?;
     Ok(ask.answer_stored(&api, image, || format!("a logo of brand {brand}")).await)
 }
 

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use super::{ApiError, ApiState};
 use contract::jobs::NewJob;
-use db::{Client, media_accounts};
-use domain::role::Role;
+use db::Client;
+use domain::task::role::Role;
 
 /// Counts, by platform, the jobs that fail until the platform or the account has an address.
 pub async fn without_address(
@@ -21,7 +21,7 @@ pub async fn without_address(
     if unknown.is_empty() {
         return Ok(BTreeMap::new());
     }
-    let own = media_accounts::with_address(client, &unknown).await?;
+    let own = db::media::accounts::with_address(client, &unknown).await?;
     let mut counts = BTreeMap::new();
     for (platform, name) in unknown.into_iter().map(|(platform, name)| (platform.to_owned(), name.to_owned())) {
         if !own.contains(&(platform.clone(), name)) {

@@ -15,8 +15,8 @@ use super::job_addresses::without_address;
 use super::{ApiError, ApiState};
 use contract::job_imports::{ImportedJob, ImportedJobs, JobImport, RefusedJob};
 use contract::problem::Problem;
-use db::DbError;
-use db::job_imports::{self, ImportedRow};
+use db::tasks::job_imports::ImportedRow;
+use db::{DbError, tasks};
 use foundation::clock::Clock;
 use telemetry::events;
 
@@ -33,7 +33,7 @@ pub async fn import(
     let now = Clock::system().utc();
     let jobs = checked("jobs", jobs, |_, job| job.check(now).map_err(|fault| vec![fault.to_string()]))?;
     let mut change = changes.begin().await?;
-    let rows = job_imports::import(&change, &source, &jobs).await.map_err(|error| match error {
+    let rows = tasks::job_imports::import(&change, &source, &jobs).await.map_err(|error| match error {
         DbError::Contention(_) | DbError::Conflict { .. } => {
             ApiError::Conflict("another request imports or queues one of these jobs now; try again".to_owned())
         }

@@ -16,8 +16,8 @@ use contract::generation::{StateRequest, StateTasks};
 use contract::problem::Problem;
 use contract::task_requests::{BatchAnswer, BatchItem, BatchRequest, RequestedTask, TaskRequest};
 use contract::tasks::QueuePicture;
-use db::task_requests::{self, MAX_BATCH_ITEMS, QueuedTask};
-use db::{Tx, generation, overview};
+use db::tasks::requests::{MAX_BATCH_ITEMS, QueuedTask};
+use db::{Tx, tasks};
 use domain::task::TaskId;
 
 /// Creates a task; the same as `POST /api/tasks`.
@@ -57,7 +57,7 @@ pub async fn enqueue_state(
     Body(request): Body<StateRequest>,
 ) -> Result<Response, ApiError> {
     let mut change = changes.begin().await?;
-    let made = generation::of_state(&change, &request).await?;
+    let made = tasks::generation::of_state(&change, &request).await?;
     let detail = json!({"request": request, "count": made.count, "raised": made.raised});
     change.audit("tasks.generate", &*request.state_code, detail);
     change.answer(StatusCode::OK, &made).await
@@ -66,7 +66,7 @@ pub async fn enqueue_state(
 /// The pods with their workers, tasks and resources, what is queued, and what runs, all read from one snapshot.
 #[utoipa::path(get, path = "/api/job-queue/pods", tag = "job queue", responses((status = 200, body = QueuePicture)))]
 pub async fn pods(_: Caller<Viewer>, State(api): State<ApiState>) -> Result<Json<QueuePicture>, ApiError> {
-    Ok(Json(overview::queue(&api.db.api_snapshot().await?).await?))
+    Ok(Json(tasks::overview::queue(&api.db.api_snapshot().await?).await?))
 }
 
 async fn make_each(tx: &Tx, tasks: &[Box<RawValue>]) -> Result<Vec<BatchItem>, ApiError> {
@@ -74,7 +74,7 @@ async fn make_each(tx: &Tx, tasks: &[Box<RawValue>]) -> Result<Vec<BatchItem>, A
     for task in tasks {
         read.push(body::parse::<TaskRequest>(task.get().as_bytes()).map(|request| requests.push(request)));
     }
-    let mut made = task_requests::enqueue_batch(tx, requests).await?.into_iter();
+    let mut made = tasks::requests::enqueue_batch(tx, requests).await?.into_iter();
     let items = read.into_iter().map(|read| match read.map(|()| made.next()) {
         Ok(Some(Ok(QueuedTask { id, raised, .. }))) => BatchItem { id: Some(id), raised, ..BatchItem::default() },
         Ok(Some(Err(refused))) => refused_item(&refused.into()),

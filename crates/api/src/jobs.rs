@@ -23,8 +23,8 @@ use contract::jobs::{
     CreatedJob, JobChange, JobFilter, JobPage, JobRequest, JobStatus, JobView, JobsNow, notice_of_no_address,
 };
 use contract::problem::Problem;
-use db::jobs::{self, NewJobError};
 use db::tasks;
+use db::tasks::jobs::NewJobError;
 use domain::task::TaskId;
 use foundation::clock::Clock;
 
@@ -45,7 +45,7 @@ pub async fn list(
 ) -> Result<PageJson<JobPage>, ApiError> {
     let filter = JobFilter { after: cursor.map(|Cursor(id)| id), ..filter };
     let client = caller.client().await?;
-    let page = Page::of(jobs::list(&client, &filter, limit.with_next()).await?, limit, |job| job.id);
+    let page = Page::of(tasks::jobs::list(&client, &filter, limit.with_next()).await?, limit, |job| job.id);
     Ok(page.json(|jobs, next_cursor| JobPage { jobs, next_cursor }))
 }
 
@@ -53,7 +53,7 @@ pub async fn list(
 #[utoipa::path(get, path = "/api/jobs/{id}", tag = "jobs", responses((status = 200, body = JobView)))]
 pub async fn show(caller: Caller<Viewer>, Path(JobPath { id }): Path<JobPath>) -> Result<Json<JobView>, ApiError> {
     let client = caller.client().await?;
-    Ok(Json(jobs::get(&client, id).await?))
+    Ok(Json(tasks::jobs::get(&client, id).await?))
 }
 
 /// Queues a media job.
@@ -67,12 +67,12 @@ pub async fn create(
 ) -> Result<Response, ApiError> {
     let job = request.check(Clock::system().utc())?;
     let mut change = changes.begin().await?;
-    let id = jobs::insert(&change, &job).await?;
+    let id = tasks::jobs::insert(&change, &job).await?;
     let detail = json!({"job_type": job.role, "platform": job.platform, "account": job.account});
     change.audit("jobs.create", id, detail);
     let unknown = without_address(&change, &api, std::iter::once(&job)).await?;
     let notice = unknown.iter().next().map(|(platform, jobs)| notice_of_no_address(platform, *jobs));
-    let made = CreatedJob { job: jobs::get(&change, id).await?, notice };
+    let made = CreatedJob { job: tasks::jobs::get(&change, id).await?, notice };
     change.created(format!("/api/jobs/{id}"), &made).await
 }
 
@@ -117,23 +117,23 @@ pub async fn remove(changes: Changes<Operator>, Path(JobPath { id }): Path<JobPa
 pub async fn now(caller: Caller<Viewer>) -> Result<Json<JobsNow>, ApiError> {
     let client = caller.client().await?;
     let filter = JobFilter { status: Some(JobStatus::Running), ..JobFilter::default() };
-    let mut running = jobs::list(&client, &filter, MAX_RUNNING).await?;
+    let mut running = tasks::jobs::list(&client, &filter, MAX_RUNNING).await?;
     running.sort_by_key(|job| job.started_at);
     let (pending_counts, worker_healthy) =
-        (jobs::pending_counts(&client).await?, jobs::worker_is_healthy(&client).await?);
+        (tasks::jobs::pending_counts(&client).await?, tasks::jobs::worker_is_healthy(&client).await?);
     Ok(Json(JobsNow { running, pending_counts, worker_healthy }))
 }
 
 /// The transaction of a change of a task that is a job.
 async fn begin(changes: Changes<Operator>, id: TaskId) -> Result<Change, ApiError> {
     let change = changes.begin().await?;
-    jobs::get(&change, id).await?;
+    tasks::jobs::get(&change, id).await?;
     Ok(change)
 }
 
 /// Commits, and answers the job as it is now.
 async fn answer(change: Change, id: TaskId) -> Result<Response, ApiError> {
-    let job = jobs::get(&change, id).await?;
+    let job = tasks::jobs::get(&change, id).await?;
     change.answer(StatusCode::OK, &job).await
 }
 

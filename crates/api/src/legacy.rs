@@ -12,9 +12,9 @@ use super::body::Body;
 use super::change::Change;
 use contract::legacy::{Legacy, LegacyCount, LegacyReport, LegacyStatus, LegacyStores};
 use contract::problem::Problem;
-use db::generation::GenerationError;
-use db::task_views::counts;
-use db::{Client, generation, legacy};
+use db::tasks::generation::GenerationError;
+use db::tasks::views::counts;
+use db::{Client, schema, tasks};
 use domain::legacy::LegacyMove;
 
 /// Shows the old tables beside the new queue.
@@ -22,7 +22,7 @@ use domain::legacy::LegacyMove;
                responses((status = 200, body = LegacyStatus), (status = 409, response = Problem)))]
 pub async fn status(caller: Caller<Viewer>) -> Result<Json<LegacyStatus>, ApiError> {
     let client = caller.client().await?;
-    let (tables, queue) = (legacy::tables(&client).await?, counts::counts(&client).await?.all);
+    let (tables, queue) = (schema::legacy::tables(&client).await?, counts::counts(&client).await?.all);
     Ok(Json(LegacyStatus { legacy: of_database(&client).await?, tables, queue }))
 }
 
@@ -31,7 +31,7 @@ pub async fn status(caller: Caller<Viewer>) -> Result<Json<LegacyStatus>, ApiErr
                responses((status = 200, body = LegacyCount), (status = 409, response = Problem)))]
 pub async fn disable_old_schedules(changes: Changes<Admin>) -> Result<Response, ApiError> {
     let change = changes.begin().await?;
-    let count = legacy::disable_schedules(&change).await?;
+    let count = schema::legacy::disable_schedules(&change).await?;
     counted(change, "migration.disable_old_schedules", count, "no schedule of the older schema is on").await
 }
 
@@ -40,7 +40,7 @@ pub async fn disable_old_schedules(changes: Changes<Admin>) -> Result<Response, 
                responses((status = 200, body = LegacyCount), (status = 409, response = Problem)))]
 pub async fn cancel_pending_crawl_jobs(changes: Changes<Admin>) -> Result<Response, ApiError> {
     let change = changes.begin().await?;
-    let count = legacy::cancel_crawl_jobs(&change).await?;
+    let count = schema::legacy::cancel_crawl_jobs(&change).await?;
     counted(change, "migration.cancel_pending_crawl_jobs", count, "no crawl job of the older schema waits").await
 }
 
@@ -52,7 +52,7 @@ pub async fn create_resync_tasks(
     Body(LegacyStores { state_code }): Body<LegacyStores>,
 ) -> Result<Response, ApiError> {
     let change = changes.begin().await?;
-    let made = generation::of_stores(&change, state_code.as_deref()).await.map_err(GenerationError::Db)?;
+    let made = tasks::generation::of_stores(&change, state_code.as_deref()).await.map_err(GenerationError::Db)?;
     counted(change, "migration.create_resync_tasks", made.count, &no_crawls(made.skipped)).await
 }
 
@@ -63,14 +63,14 @@ pub async fn create_resync_tasks(
 pub async fn full_migrate(changes: Changes<Admin>) -> Result<Response, ApiError> {
     let mut change = changes.begin().await?;
     let legacy = of_database(&change).await?;
-    let done = legacy::move_all(&change).await.map_err(GenerationError::Db)?;
+    let done = schema::legacy::move_all(&change).await.map_err(GenerationError::Db)?;
     let report = LegacyReport { legacy, notes: notes(legacy, &done), done };
     change.audit("migration.full_migrate", "", json!(report));
     change.answer(StatusCode::OK, &report).await
 }
 
 async fn of_database(client: &Client) -> Result<Legacy, ApiError> {
-    Ok(if legacy::exists(client).await? { Legacy::Present } else { Legacy::Absent })
+    Ok(if schema::legacy::exists(client).await? { Legacy::Present } else { Legacy::Absent })
 }
 
 async fn counted(mut change: Change, action: &'static str, count: i32, why_none: &str) -> Result<Response, ApiError> {

@@ -20,9 +20,9 @@ use contract::cursor::Cursor;
 use contract::media::endpoints::Endpoint;
 use contract::media::{Fields, Record, RecordKind, RecordPage};
 use db::Tx;
-use db::credentials::CredentialError;
-use db::media_records::{self, RecordError};
-use domain::media_account::{check_public, web_address};
+use db::access::credentials::CredentialError;
+use db::media::records::RecordError;
+use domain::media::account::{check_public, web_address};
 use domain::notification::{EndpointKind, PLATFORM, Target};
 use domain::vocabulary::Word;
 use foundation::webhook_signature::WebhookKey;
@@ -176,25 +176,25 @@ async fn list<R: Record>(
 ) -> Result<PageJson<RecordPage<R>>, ApiError> {
     let client = caller.client().await?;
     let after = cursor.map(|Cursor(id)| id);
-    let records = media_records::list::<R>(&client, after, limit.with_next()).await?;
+    let records = db::media::records::list::<R>(&client, after, limit.with_next()).await?;
     let page = Page::of(records, limit, Record::id);
     Ok(page.json(|records, next_cursor| RecordPage { records, next_cursor }))
 }
 
 async fn show<R: Record>(caller: Caller<Viewer>, RecordPath { id }: RecordPath) -> Result<Json<R>, ApiError> {
-    Ok(Json(media_records::get(&caller.client().await?, id).await?))
+    Ok(Json(db::media::records::get(&caller.client().await?, id).await?))
 }
 
 async fn create<R: Record>(changes: Changes<Operator>, api: ApiState, draft: R::Draft) -> Result<Response, ApiError> {
     check(&api, &draft)?;
     let mut change = changes.begin().await?;
-    let id = media_records::insert::<R>(&change, &draft).await?;
+    let id = db::media::records::insert::<R>(&change, &draft).await?;
     if let Some(secret) = draft.secret() {
-        db::credentials::seal(&change, id, secret, &api.keys).await?;
+        db::access::credentials::seal(&change, id, secret, &api.keys).await?;
     }
     check_endpoint(&change, &api, R::KIND, id).await?;
     change.audit("media.create", target::<R>(id), json!(draft));
-    let record: R = media_records::get(&change, id).await?;
+    let record: R = db::media::records::get(&change, id).await?;
     change.created(format!("/api/media/{}/{id}", R::KIND), &record).await
 }
 
@@ -206,19 +206,19 @@ async fn update<R: Record>(
 ) -> Result<Response, ApiError> {
     check(&api, &fields)?;
     let mut change = changes.begin().await?;
-    media_records::update::<R>(&change, id, &fields).await?;
+    db::media::records::update::<R>(&change, id, &fields).await?;
     if let Some(secret) = fields.secret() {
-        db::credentials::seal(&change, id, secret, &api.keys).await?;
+        db::access::credentials::seal(&change, id, secret, &api.keys).await?;
     }
     check_endpoint(&change, &api, R::KIND, id).await?;
     change.audit("media.update", target::<R>(id), json!(fields));
-    let record: R = media_records::get(&change, id).await?;
+    let record: R = db::media::records::get(&change, id).await?;
     change.answer(StatusCode::OK, &record).await
 }
 
 async fn remove<R: Record>(changes: Changes<Operator>, RecordPath { id }: RecordPath) -> Result<StatusCode, ApiError> {
     let mut change = changes.begin().await?;
-    media_records::delete(&change, R::KIND, id).await?;
+    db::media::records::delete(&change, R::KIND, id).await?;
     change.audit("media.delete", target::<R>(id), json!({}));
     change.no_content().await
 }
@@ -238,7 +238,7 @@ async fn check_endpoint(tx: &Tx, api: &ApiState, kind: RecordKind, id: i64) -> R
     if kind != RecordKind::Endpoints {
         return Ok(());
     }
-    let Endpoint { kind, target, credential_id, previous_credential_id, .. } = media_records::get(tx, id).await?;
+    let Endpoint { kind, target, credential_id, previous_credential_id, .. } = db::media::records::get(tx, id).await?;
     let Word::Known(kind) = kind else { return Ok(()) };
     let target = Target::parse(kind, &target).map_err(|fault| ApiError::bad("target", fault))?;
     if target.is_private() && !api.live.current().config.media.allow_private {
@@ -259,7 +259,7 @@ async fn check_secret(
     credential: Option<i64>,
 ) -> Result<(), ApiError> {
     let Some(id) = credential else { return Ok(()) };
-    let opened = db::credentials::open(tx, id, &api.keys).await.map_err(|error| match error {
+    let opened = db::access::credentials::open(tx, id, &api.keys).await.map_err(|error| match error {
         CredentialError::Db(error) => error.into(),
         other => ApiError::bad(field, other),
     })?;

@@ -11,8 +11,7 @@ use super::page::{Page, PageJson};
 use super::path::Path;
 use contract::cursor::Cursor;
 use contract::media::items::{ItemFilter, ItemPage, ItemView};
-use db::media_items;
-use domain::media_item::ItemId;
+use domain::media::item::ItemId;
 
 #[derive(Deserialize, IntoParams)]
 pub struct ItemPath {
@@ -28,7 +27,7 @@ pub async fn list(
 ) -> Result<PageJson<ItemPage>, ApiError> {
     let client = caller.client().await?;
     let filter = ItemFilter { after: cursor.map(|Cursor(id)| id), ..filter };
-    let items = media_items::list(&client, &filter, limit.with_next()).await?;
+    let items = db::media::items::list(&client, &filter, limit.with_next()).await?;
     let page = Page::of(items, limit, |item| item.id);
     Ok(page.json(|items, next_cursor| ItemPage { items, next_cursor }))
 }
@@ -37,6 +36,6 @@ pub async fn list(
 #[utoipa::path(get, path = "/api/media/items/{id}", tag = "media", responses((status = 200, body = ItemView)))]
 pub async fn show(caller: Caller<Viewer>, Path(ItemPath { id }): Path<ItemPath>) -> Result<Json<ItemView>, ApiError> {
     let client = caller.client().await?;
-    let found = media_items::list(&client, &ItemFilter { id: Some(id), ..ItemFilter::default() }, 1).await?.pop();
+    let found = db::media::items::list(&client, &ItemFilter { id: Some(id), ..ItemFilter::default() }, 1).await?.pop();
     found.map(Json).ok_or_else(|| ApiError::NotFound(format!("item {id}")))
 }

@@ -20,7 +20,7 @@ use super::{ApiError, ApiState, MAX_LISTENERS};
 use contract::overview::StoreCounts;
 use contract::pauses::Pause;
 use contract::tasks::{ReadyTasks, TaskCounts};
-use db::{DbError, hosts, pauses, proxies, schedules, task_views, workers};
+use db::{DbError, hosts, proxies, schedules, tasks, workers};
 use domain::host::BreakerState;
 use domain::proxy::HealthCounts;
 use domain::vocabulary::Word;
@@ -113,11 +113,11 @@ impl ServiceMetrics {
     async fn read(api: &ApiState) -> Result<ServiceMetrics, DbError> {
         let client = api.db.api_client().await?;
         Ok(ServiceMetrics {
-            counts: task_views::counts::counts(&client).await?,
-            ready: task_views::counts::ready(&client).await?,
+            counts: tasks::views::counts::counts(&client).await?,
+            ready: tasks::views::counts::ready(&client).await?,
             workers: workers::list(&client).await?,
             proxies: proxies::count(&client).await?,
-            pauses: pauses::list(&client).await?,
+            pauses: tasks::pauses::list(&client).await?,
             breakers: hosts::breakers(&client).await?,
             schedule_lateness: schedules::lateness(&client).await?,
             stores: api.store_counts.read(&client).await?,

@@ -18,7 +18,7 @@ use contract::cursor::Cursor;
 use contract::media::endpoints::Endpoint;
 use contract::notifications::{NotificationFilter, NotificationPage, NotificationView};
 use contract::problem::Problem;
-use db::{Client, DbError, media_records, notifications};
+use db::{Client, DbError, notifications};
 use domain::notification::NotificationId;
 
 #[derive(Deserialize, IntoParams)]
@@ -85,7 +85,7 @@ async fn found(client: &Client, id: NotificationId) -> Result<NotificationView, 
 
 /// A disabled endpoint is sent nothing.
 async fn check_enabled(client: &Client, id: i64) -> Result<(), ApiError> {
-    let endpoint: Endpoint = media_records::get(client, id).await?;
+    let endpoint: Endpoint = db::media::records::get(client, id).await?;
     if endpoint.enabled {
         return Ok(());
     }

@@ -13,7 +13,7 @@ use super::access::{Caller, Changes, Operator, Viewer};
 use super::body::Body;
 use super::path::Path;
 use contract::operations::{BulkAnswer, BulkRequest, Operation};
-use db::operations;
+use db::tasks;
 
 #[derive(Deserialize, IntoParams)]
 pub struct OperationPath {
@@ -28,7 +28,7 @@ pub struct OperationPath {
 pub async fn bulk(changes: Changes<Operator>, Body(request): Body<BulkRequest>) -> Result<Response, ApiError> {
     let who = changes.name.clone();
     let mut change = changes.begin().await?;
-    let answer = operations::bulk(&change, &request, Some(&who)).await?;
+    let answer = tasks::operations::bulk(&change, &request, Some(&who)).await?;
     let (done, operation) = match &answer {
         BulkAnswer::DryRun { .. } => return change.answer(StatusCode::OK, &answer).await,
         BulkAnswer::Done { done, .. } => (Some(done), None),
@@ -51,6 +51,6 @@ pub async fn show(
     Path(OperationPath { id }): Path<OperationPath>,
 ) -> Result<Json<Operation>, ApiError> {
     let client = caller.client().await?;
-    let operation = operations::get(&client, id).await?;
+    let operation = tasks::operations::get(&client, id).await?;
     operation.map(Json).ok_or_else(|| ApiError::NotFound(format!("operation {id}")))
 }

@@ -8,7 +8,7 @@ use super::query::Query;
 use super::{ApiError, ApiState, store_hosts};
 use contract::overview::{ImagesServed, Navigation, Overview, OverviewAnswer, OverviewQuery};
 use contract::verdict::{Facts, StoresOfHost, Verdict};
-use db::overview;
+use db::tasks;
 use telemetry::metrics;
 
 /// Maximum time span of failures; a day of them is read from an index.
@@ -31,7 +31,7 @@ pub async fn show(
         return Err(ApiError::bad("hours", format!("{hours} is out of range (1 to {MAX_HOURS})")));
     }
     let snapshot = api.db.api_snapshot().await?;
-    let overview = overview::read(&snapshot, hours, api.budgets(), &*api.image_is_permitted).await?;
+    let overview = tasks::overview::read(&snapshot, hours, api.budgets(), &*api.image_is_permitted).await?;
     let hosts = store_hosts::read(&api, &snapshot).await?;
     Ok(Json(OverviewAnswer {
         verdict: verdict(&overview, &hosts),
@@ -60,5 +60,5 @@ fn verdict(overview: &Overview, hosts: &[StoresOfHost]) -> Verdict {
 /// The numbers beside the names of the dashboard's pages: proxies, hosts and stores in trouble, stores and products.
 #[utoipa::path(get, path = "/api/overview/navigation", tag = "service", responses((status = 200, body = Navigation)))]
 pub async fn navigation(caller: Caller<Viewer>) -> Result<Json<Navigation>, ApiError> {
-    Ok(Json(overview::navigation(&caller.client().await?).await?))
+    Ok(Json(tasks::overview::navigation(&caller.client().await?).await?))
 }

@@ -12,7 +12,7 @@ use utoipa::openapi::path::ParameterIn;
 
 use super::ApiError;
 use super::description::{Describe, Description};
-use domain::role::RoleSet;
+use domain::task::role::RoleSet;
 
 /// The path of a thing that may be missing, for which its operation describes a 404.
 pub struct Path<T>(pub T);

@@ -20,9 +20,9 @@ use super::change::Change;
 use super::path::Path;
 use contract::pauses::{Pause, PauseList, PauseRequest};
 use contract::problem::Problem;
-use db::pauses::{self, MAX_PAUSES, NewPause};
-use db::{DbError, hosts, stores, workers};
-use domain::pause::{PauseScope, PauseTarget};
+use db::tasks::pauses::{MAX_PAUSES, NewPause};
+use db::{DbError, hosts, stores, tasks, workers};
+use domain::task::pause::{PauseScope, PauseTarget};
 use domain::vocabulary::Word;
 
 #[derive(Deserialize, IntoParams)]
@@ -34,7 +34,7 @@ pub struct PausePath {
 /// Lists the pauses in force, the widest scope first.
 #[utoipa::path(get, path = "/api/pauses", tag = "workers", responses((status = 200, body = PauseList)))]
 pub async fn list(caller: Caller<Viewer>) -> Result<Json<PauseList>, ApiError> {
-    Ok(Json(PauseList { pauses: pauses::list(&caller.client().await?).await? }))
+    Ok(Json(PauseList { pauses: tasks::pauses::list(&caller.client().await?).await? }))
 }
 
 /// Stops the claims of everything, or of one family, role, pod, worker, host or store, within a second. Running tasks
@@ -55,14 +55,14 @@ pub async fn create(changes: Changes<Operator>, Body(request): Body<PauseRequest
 #[utoipa::path(delete, path = "/api/pauses/{id}", tag = "workers", responses((status = 204, description = "Ended")))]
 pub async fn remove(changes: Changes<Operator>, Path(path): Path<PausePath>) -> Result<StatusCode, ApiError> {
     let mut change = changes.begin().await?;
-    let ended = pauses::end(&change, path.id).await?;
+    let ended = tasks::pauses::end(&change, path.id).await?;
     resumed(&mut change, &ended).await?;
     change.no_content().await
 }
 
 /// Makes a pause of something that exists.
 pub(super) async fn put(change: &mut Change, new: &NewPause<'_>) -> Result<Pause, ApiError> {
-    if pauses::list(change).await?.len() >= MAX_PAUSES {
+    if tasks::pauses::list(change).await?.len() >= MAX_PAUSES {
         return Err(ApiError::Conflict(format!(
             "{MAX_PAUSES} pauses are in force, which is the maximum: end some first"
         )));
@@ -70,14 +70,14 @@ pub(super) async fn put(change: &mut Change, new: &NewPause<'_>) -> Result<Pause
     if let PauseTarget::Host(host) = new.target {
         open_breaker(change, host, new.reason, new.until).await?;
     }
-    let pause = pauses::put(change, new).await?;
+    let pause = tasks::pauses::put(change, new).await?;
     change.audit("pauses.create", pause.target(), json!({ "reason": new.reason, "until": new.until }));
     Ok(pause)
 }
 
 /// Ends the pause of a thing; `false` when there is none.
 pub(super) async fn end(change: &mut Change, target: &PauseTarget) -> Result<bool, ApiError> {
-    let Some(ended) = pauses::end_of(change, target).await? else { return Ok(false) };
+    let Some(ended) = tasks::pauses::end_of(change, target).await? else { return Ok(false) };
     resumed(change, &ended).await?;
     Ok(true)
 }
@@ -114,8 +114,8 @@ async fn close_breaker(change: &Change, host: &str) -> Result<(), DbError> {
 /// The target, if it exists; a worker by its friendly name.
 async fn existing(change: &Change, target: PauseTarget) -> Result<PauseTarget, ApiError> {
     match target {
-        PauseTarget::Worker(worker) => Ok(PauseTarget::Worker(pauses::worker_name(change, &worker).await?)),
-        PauseTarget::Pod(pod) if !pauses::pod_exists(change, &pod).await? => {
+        PauseTarget::Worker(worker) => Ok(PauseTarget::Worker(tasks::pauses::worker_name(change, &worker).await?)),
+        PauseTarget::Pod(pod) if !tasks::pauses::pod_exists(change, &pod).await? => {
             Err(ApiError::NotFound(format!("pod {pod}")))
         }
         PauseTarget::Store(id) => match stores::first_missing(change, &[id]).await? {

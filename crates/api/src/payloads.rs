@@ -22,10 +22,10 @@ use contract::payloads::{
 };
 use contract::position::Position;
 use contract::problem::Problem;
-use db::{DbError, payload_views, payloads};
+use db::{DbError, payloads};
+use domain::menu::stock::PayloadPosition;
 use domain::payload::PayloadId;
-use domain::payload_diff::PayloadDiff;
-use domain::stock::PayloadPosition;
+use domain::payload::diff::PayloadDiff;
 use storage::{PayloadForm, SurroundingText};
 
 /// A payload never changes.
@@ -126,19 +126,19 @@ pub async fn diff(
     Path(StorePath { id }): Path<StorePath>,
     Query(DiffQuery { from, to }): Query<DiffQuery>,
 ) -> Result<Json<PayloadDiff>, ApiError> {
-    let (from, to) = payload_views::to_compare(&api.db.api_client().await?, id, from, to).await?;
+    let (from, to) = payloads::views::to_compare(&api.db.api_client().await?, id, from, to).await?;
     let files = api.files.open(&api.db).await?;
     Ok(Json(files.diff(&from, &to, api.files.normalise).await?))
 }
 
 async fn page(api: &ApiState, filter: PayloadFilter, limit: Limit) -> Result<PageJson<PayloadPage, String>, ApiError> {
-    let mut payloads = payload_views::list(&api.db.api_client().await?, &filter, limit.with_next()).await?;
+    let mut payloads = payloads::views::list(&api.db.api_client().await?, &filter, limit.with_next()).await?;
     let next = limit.next(&mut payloads, PayloadView::position);
     Ok(PageJson::of(next, |next_cursor| PayloadPage { payloads, next_cursor }))
 }
 
 async fn find(api: &ApiState, id: PayloadId) -> Result<PayloadView, ApiError> {
-    let payload = payload_views::get(&api.db.api_client().await?, id).await?;
+    let payload = payloads::views::get(&api.db.api_client().await?, id).await?;
     payload.ok_or_else(|| DbError::Missing(format!("payload {id}")).into())
 }
 

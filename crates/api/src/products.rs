@@ -15,9 +15,9 @@ use contract::position::Position;
 use contract::products::{
     FoundPage, HistoryQuery, OptionHistory, ProductDetail, ProductHistory, ProductQuestion, SearchCursor, SearchSort,
 };
-use db::product_series::{self, OptionKey, SeriesRange};
-use db::{product_search, product_views, server_info};
-use domain::product::ProductId;
+use db::products::series::{OptionKey, SeriesRange};
+use db::{products, schema};
+use domain::menu::product::ProductId;
 
 const DEFAULT_POINTS: usize = 500;
 /// How far a history goes back that is asked for without a beginning.
@@ -39,7 +39,7 @@ pub async fn search(
         return Err(ApiError::bad("sort", "relevance needs q, the words to look for"));
     }
     let question = ProductQuestion { after: cursor.map(|Position(cursor)| cursor), ..filter };
-    let found = product_search::search(&caller.client().await?, &question, limit.rows()).await?;
+    let found = products::search::search(&caller.client().await?, &question, limit.rows()).await?;
     Ok(PageJson::of(found.next, |next_cursor| FoundPage {
         products: found.products,
         next_cursor,
@@ -56,7 +56,7 @@ pub async fn show(
     caller: Caller<Consumer>,
     Path(ProductPath { id }): Path<ProductPath>,
 ) -> Result<Json<ProductDetail>, ApiError> {
-    let product = product_views::detail(&caller.client().await?, id).await?;
+    let product = products::views::detail(&caller.client().await?, id).await?;
     product.map(Json).ok_or_else(|| ApiError::NotFound(format!("product {id}")))
 }
 
@@ -71,16 +71,16 @@ pub async fn history(
     let nth = i16::try_from(query.nth).ok().filter(|nth| *nth >= 0);
     let nth = nth.ok_or_else(|| ApiError::bad("nth", format!("{} is out of range (0 to 32767)", query.nth)))?;
     let client = caller.client().await?;
-    if product_views::detail(&client, id).await?.is_none() {
+    if products::views::detail(&client, id).await?.is_none() {
         return Err(ApiError::NotFound(format!("product {id}")));
     }
-    let range = range(&query, server_info::read(&client).await?.now)?;
-    let series = product_series::of_product(&client, id, &range).await?;
+    let range = range(&query, schema::server_info::read(&client).await?.now)?;
+    let series = products::series::of_product(&client, id, &range).await?;
     let option = match query.option {
         None => None,
         Some(label) => {
             let key = OptionKey { label, nth };
-            let series = product_series::of_option(&client, id, &key, &range).await?;
+            let series = products::series::of_option(&client, id, &key, &range).await?;
             let OptionKey { label: option_label, nth } = key;
             let (points, rows, truncated) = (series.points, series.rows, series.truncated);
             Some(OptionHistory { option_label, nth, points, rows, truncated })

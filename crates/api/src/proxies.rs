@@ -23,7 +23,7 @@ use contract::proxies::{
     ChangedProxy, Imported, ImportedProxy, NewProxy, ProxyFilter, ProxyImport, ProxyListing, ProxyPage,
 };
 use db::proxies;
-use db::proxy_requests::{self, AddResult, ProxyChange};
+use db::proxies::requests::{AddResult, ProxyChange};
 use domain::proxy::{ProxyEntry, ProxyId, address};
 
 const MAX_IMPORTED: usize = 1_000;
@@ -70,7 +70,7 @@ pub async fn create(
     let mut entry = entry_of(new).map_err(|faults| ApiError::bad("proxy", faults.join("; ")))?;
     geo::locate(&api.geo, std::slice::from_mut(&mut entry)).await;
     let mut change = changes.begin().await?;
-    match proxy_requests::add(&change, &entry, &api.keys, api.budgets()).await? {
+    match proxies::requests::add(&change, &entry, &api.keys, api.budgets()).await? {
         AddResult::Known(id) => Err(ApiError::Conflict(format!("proxy {id} has this address and user already"))),
         AddResult::New(proxy) => {
             change.audit("proxies.create", proxy.id, json!({"address": address_of(&proxy)}));
@@ -95,7 +95,7 @@ pub async fn update(
         json!({"is_active": is_active, "password": password.is_some(), "state_code": state_code, "timezone": timezone});
     let wanted = ProxyChange { is_active, password, state_code, timezone };
     let mut change = changes.begin().await?;
-    let changed = proxy_requests::change(&change, id, &wanted, &api.keys, api.budgets()).await?;
+    let changed = proxies::requests::change(&change, id, &wanted, &api.keys, api.budgets()).await?;
     change.audit("proxies.update", id, json!({"address": address_of(&changed), "change": detail}));
     change.answer(StatusCode::OK, &changed).await
 }
@@ -104,7 +104,7 @@ pub async fn update(
 #[utoipa::path(delete, path = "/api/proxies/{id}", tag = "proxies", responses((status = 204, description = "Removed")))]
 pub async fn remove(changes: Changes<Admin>, Path(ProxyPath { id }): Path<ProxyPath>) -> Result<StatusCode, ApiError> {
     let mut change = changes.begin().await?;
-    let removed = proxy_requests::remove(&change, id).await?;
+    let removed = proxies::requests::remove(&change, id).await?;
     change.audit("proxies.delete", id, json!({"address": address_of(&removed)}));
     change.no_content().await
 }

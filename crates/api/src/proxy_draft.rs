@@ -7,10 +7,10 @@ use percent_encoding::percent_decode_str;
 use serde::Deserialize;
 use url::{ParseError, Url};
 
-use domain::host_name::HostName;
+use domain::http::host_name::HostName;
 use domain::proxy::{ProxyEntry, ProxyProtocol};
-use domain::state_code::two_letters;
-use domain::{time_zone, vocabulary};
+use domain::store::state_code::two_letters;
+use domain::{schedule, vocabulary};
 use foundation::secrets;
 
 const EXPECTED: &str = "expected host:port, host:port:user:password or a URL";
@@ -210,7 +210,7 @@ pub fn check_state(text: &str) -> Result<(), String> {
 
 /// An IANA name, or empty.
 pub fn check_timezone(text: &str) -> Result<(), String> {
-    if text.is_empty() || time_zone::exists(text) {
+    if text.is_empty() || schedule::time_zone::exists(text) {
         return Ok(());
     }
     Err(format!("timezone '{}' is not a zone name such as America/Phoenix", begin(text)))

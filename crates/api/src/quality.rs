@@ -6,7 +6,7 @@ use super::listing::Listing;
 use super::page::{Page, PageJson};
 use contract::cursor::Cursor;
 use contract::quality::{FindingFilter, QualityPage};
-use db::quality;
+use db::stores;
 
 /// Lists stores with faulty data, the latest finding first. It is checked once a minute.
 #[utoipa::path(get, path = "/api/quality", tag = "stores", responses((status = 200, body = QualityPage)))]
@@ -16,7 +16,7 @@ pub async fn list(
 ) -> Result<PageJson<QualityPage>, ApiError> {
     let filter = FindingFilter { below: cursor.map(|Cursor(id)| id), ..filter };
     let client = caller.client().await?;
-    let counts = quality::counts(&client).await?;
-    let page = Page::of(quality::list(&client, filter, limit.with_next()).await?, limit, |finding| finding.id);
+    let counts = stores::quality::counts(&client).await?;
+    let page = Page::of(stores::quality::list(&client, filter, limit.with_next()).await?, limit, |finding| finding.id);
     Ok(page.json(|findings, next_cursor| QualityPage { counts, findings, next_cursor }))
 }

@@ -17,7 +17,7 @@ use super::{ApiError, ApiState};
 use contract::problem::Problem;
 use contract::sessions::{Login, LoginRequest};
 use contract::workers::RoleView;
-use db::api_tokens;
+use db::access;
 
 const SESSION_LIFETIME: Duration = Duration::from_secs(12 * 3600);
 
@@ -52,7 +52,7 @@ pub async fn log_in(
     api.rates.take(token.token, token.role).map_err(ApiError::TooManyRequests)?;
     let login = SecretText::new_login();
     let client = api.db.api_client().await?;
-    let expires_at = Some(api_tokens::log_in(&client, token.token, &login.digest(), SESSION_LIFETIME).await?);
+    let expires_at = Some(access::api_tokens::log_in(&client, token.token, &login.digest(), SESSION_LIFETIME).await?);
     api.credentials.forget();
     let csrf_token = Some(login.csrf_token());
     let answer = Login { name: token.name.clone(), role: token.role, csrf_token, expires_at, roles: RoleView::all() };
@@ -76,7 +76,7 @@ async fn end(api: &ApiState, headers: &HeaderMap, login: &SecretText) -> Result<
     }
     require_csrf_token(headers, login)?;
     let client = api.db.api_client().await?;
-    api_tokens::log_out(&client, &login.digest()).await?;
+    access::api_tokens::log_out(&client, &login.digest()).await?;
     api.credentials.forget();
     Ok(())
 }

@@ -21,7 +21,7 @@ use crate::rendered_images::Renderer;
 use cluster::Cluster;
 use contract::proxies::ProxyTest;
 use db::Db;
-use domain::forum::SelectorOverrides;
+use domain::media::forum::SelectorOverrides;
 use domain::proxy::{Budgets, ProxyRow};
 use domain::store::{MenuUrlFault, Platform};
 use foundation::secrets::SecretKeys;

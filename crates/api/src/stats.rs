@@ -11,8 +11,8 @@ use super::ApiError;
 use super::access::{Caller, Viewer};
 use super::query::{Query, number_within};
 use contract::charts::{Dimension, Grid, MAX_SERIES, Metric, StatsSeries};
-use db::charts::{self, Chart, ChartRequest};
-use db::server_info;
+use db::counts::charts::{Chart, ChartRequest};
+use db::{counts, schema};
 use domain::span;
 use settings::durations;
 
@@ -54,13 +54,13 @@ pub async fn series(caller: Caller<Viewer>, Query(query): Query<SeriesQuery>) ->
     let client = caller.client().await?;
     let to = match to {
         Some(to) => to,
-        None => server_info::read(&client).await?.now,
+        None => schema::server_info::read(&client).await?.now,
     };
     let from = from.map_or_else(|| Grid::default_from(to), Ok)?;
     let request = ChartRequest { metric, by, grid: Grid::new(from, to, step)?, series };
-    let Chart { series, other } = charts::chart(&client, &request).await?;
+    let Chart { series, other } = counts::charts::chart(&client, &request).await?;
     let closed_until = match metric.is_of_runs() {
-        true => charts::written(&client).await?.runs_until,
+        true => counts::charts::written(&client).await?.runs_until,
         false => None,
     };
     let Grid { from, to, .. } = request.grid;

@@ -8,14 +8,15 @@ use super::ApiError;
 use super::access::{Changes, Operator};
 use super::body::Body;
 use contract::store_bulk::{StoreBulkAnswer, StoreBulkRequest};
-use db::store_bulk::{self, StoreBulkError};
+use db::stores;
+use db::stores::bulk::StoreBulkError;
 
 /// Crawls, enables, disables or groups the stores that a filter finds, or those with the given ids: all that the action can change, or
 /// none. At most 10,000 in one request.
 #[utoipa::path(post, path = "/api/stores/bulk", tag = "stores", responses((status = 200, body = StoreBulkAnswer)))]
 pub async fn bulk(changes: Changes<Operator>, Body(request): Body<StoreBulkRequest>) -> Result<Response, ApiError> {
     let mut change = changes.begin().await?;
-    let answer = store_bulk::bulk(&change, &request).await?;
+    let answer = stores::bulk::bulk(&change, &request).await?;
     if !request.dry_run {
         let StoreBulkAnswer { matched, done, raised, .. } = answer;
         let detail = json!({"request": request, "matched": matched, "done": done, "raised": raised});

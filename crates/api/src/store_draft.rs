@@ -6,12 +6,11 @@ use serde::Deserialize;
 use url::Url;
 
 use contract::stores::StoreChange;
-use domain::group;
-use domain::host_name::HostName;
-use domain::public_host::is_public;
-use domain::state_code::two_letters;
+use domain::http::host_name::HostName;
+use domain::http::public_host::is_public;
+use domain::store::state_code::two_letters;
 use domain::store::{MenuUrlFault, NewStore, Platform};
-use domain::{time_zone, us_states};
+use domain::{schedule, store};
 
 /// Every field as written. Empty is the same as absent.
 #[derive(Clone, Debug, Default, Deserialize, clap::Args)]
@@ -62,7 +61,7 @@ impl StoreDraft {
             "" => Ok(Platform::DEFAULT),
             word => word.parse().map_err(|unknown: domain::store::UnknownPlatform| unknown.to_string()),
         };
-        let groups = group::names(&self.groups.unwrap_or_default());
+        let groups = store::group::names(&self.groups.unwrap_or_default());
         let store = NewStore {
             name,
             platform: *platform.as_ref().unwrap_or(&Platform::DEFAULT),
@@ -220,13 +219,13 @@ fn bad_state(text: &str) -> Option<String> {
     if two_letters(text).is_none() {
         return Some(format!("state '{text}' is not two letters such as AZ"));
     }
-    us_states::code(text)
+    store::us_states::code(text)
         .is_none()
         .then(|| format!("state '{text}' does not exist: use the code of a US state, such as AZ"))
 }
 
 fn bad_timezone(text: &str) -> Option<String> {
-    let is_zone = text.contains('/') && time_zone::exists(text);
+    let is_zone = text.contains('/') && schedule::time_zone::exists(text);
     (!is_zone).then(|| format!("timezone '{text}' is not a zone name such as America/Phoenix"))
 }
 

@@ -7,13 +7,13 @@ use url::Url;
 
 use super::ApiState;
 use contract::verdict::StoresOfHost;
-use db::forecast::{self, HostStores};
-use db::{Client, DbError};
+use db::schedules::forecast::HostStores;
+use db::{Client, DbError, schedules};
 
 /// Counts stores by the names of their hosts.
 pub async fn read(api: &ApiState, client: &Client) -> Result<Vec<StoresOfHost>, DbError> {
     let mut hosts = BTreeMap::<String, StoresOfHost>::new();
-    for group in forecast::stores_by_host(client).await? {
+    for group in schedules::forecast::stores_by_host(client).await? {
         let host = host_of(api, &group);
         let known = hosts.entry(host.clone()).or_insert(StoresOfHost { host, stores: 0, paused: 0 });
         known.stores += group.stores;

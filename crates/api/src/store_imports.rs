@@ -13,7 +13,7 @@ use super::{ApiError, ApiState};
 use crate::store_draft::{StoreDraft, bad_host};
 use contract::problem::Problem;
 use contract::stores::{ImportedStores, MAX_IMPORTED, StoreFields, StoreImport};
-use db::{DbError, store_requests};
+use db::{DbError, stores};
 use domain::store::NewStore;
 
 /// Adds stores, and adds known stores to the groups that are named beside them: all of them, or none.
@@ -32,7 +32,7 @@ pub async fn import(
         return Ok(Json(ImportedStores::default()).into_response());
     }
     let mut change = changes.begin().await?;
-    let answer = store_requests::import(&change, &stores).await.map_err(|error| match error {
+    let answer = stores::requests::import(&change, &stores).await.map_err(|error| match error {
         DbError::Contention(_) | DbError::Conflict { .. } => {
             ApiError::Conflict("another import or a discovery adds one of these stores now; try again".to_owned())
         }

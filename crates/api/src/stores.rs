@@ -23,10 +23,10 @@ use contract::products::{ProductCursor, ProductFilter, ProductList};
 use contract::stores::{
     ChangedStore, DeletedStore, StoreChange, StoreCursor, StoreDeletion, StoreFilter, StorePage, StoreView,
 };
-use db::product_views::{self, ProductPage};
-use db::store_requests::{self, Changed, StoreChangeError};
-use db::store_views::{self, StoreViews};
-use db::{Client, DbError, stores};
+use db::products::views::ProductPage;
+use db::stores::requests::{Changed, StoreChangeError};
+use db::stores::views::StoreViews;
+use db::{Client, DbError, products, stores};
 use domain::access::AccessRole;
 use domain::store::StoreId;
 
@@ -44,7 +44,7 @@ pub async fn list(
 ) -> Result<PageJson<StorePage, String>, ApiError> {
     let filter = StoreFilter { after: cursor.map(|Position(cursor)| cursor), ..filter };
     let client = caller.client().await?;
-    let StoreViews { stores, total, next } = store_views::list(&client, &filter, limit.rows()).await?;
+    let StoreViews { stores, total, next } = stores::views::list(&client, &filter, limit.rows()).await?;
     let stores = stores.into_iter().map(|store| shown_to(caller.principal.role, store)).collect();
     Ok(PageJson::of(next, |next_cursor| StorePage { stores, total, next_cursor }))
 }
@@ -71,7 +71,7 @@ pub async fn set(
 ) -> Result<Response, ApiError> {
     let wanted = checked_change(wanted).map_err(ApiError::BadFields)?;
     let mut change = changes.begin().await?;
-    let Changed { is_rewritten, notice } = store_requests::change(&change, id, &wanted, &*api.menu_url_fault).await?;
+    let Changed { is_rewritten, notice } = stores::requests::change(&change, id, &wanted, &*api.menu_url_fault).await?;
     let store = find(&change, id).await?;
     change.audit("stores.set", id, json!({ "change": wanted, "changed": is_rewritten }));
     change.answer(StatusCode::OK, &ChangedStore { store, notice }).await
@@ -96,7 +96,7 @@ pub async fn accept_empty(
                responses((status = 200, body = StoreView), (status = 409, response = Problem)))]
 pub async fn accept(changes: Changes<Operator>, Path(StorePath { id }): Path<StorePath>) -> Result<Response, ApiError> {
     let change = changes.begin().await?;
-    let had_one = db::switches::accept(&change, id).await?;
+    let had_one = db::stores::switches::accept(&change, id).await?;
     accepted(change, id, "stores.accept", had_one, &format!("no answer about store {id} is suspicious")).await
 }
 
@@ -125,7 +125,7 @@ pub async fn remove(
     Query(StoreDeletion { with_products }): Query<StoreDeletion>,
 ) -> Result<Response, ApiError> {
     let mut change = changes.begin().await?;
-    let deleted = store_requests::delete(&change, id, with_products).await?;
+    let deleted = stores::requests::delete(&change, id, with_products).await?;
     change.audit("stores.delete", id, json!({ "name": deleted.name, "products": deleted.products }));
     change.answer(StatusCode::OK, &deleted).await
 }
@@ -140,12 +140,12 @@ pub async fn products(
     let filter = ProductFilter { after: cursor.map(|Position(cursor)| cursor), ..filter };
     let client = caller.client().await?;
     require_store(&client, id).await?;
-    let ProductPage { products, next } = product_views::of_store(&client, id, &filter, limit.rows()).await?;
+    let ProductPage { products, next } = products::views::of_store(&client, id, &filter, limit.rows()).await?;
     Ok(PageJson::of(next, |next_cursor| ProductList { products, next_cursor }))
 }
 
 async fn find(client: &Client, id: StoreId) -> Result<StoreView, ApiError> {
-    store_views::get(client, id).await?.ok_or_else(|| ApiError::NotFound(format!("store {id}")))
+    stores::views::get(client, id).await?.ok_or_else(|| ApiError::NotFound(format!("store {id}")))
 }
 
 /// A public price site learns nothing of how stores are crawled.

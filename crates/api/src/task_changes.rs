@@ -18,8 +18,8 @@ use super::tasks::{TaskPath, version};
 use contract::problem::Problem;
 use contract::task_changes::TaskChange;
 use contract::tasks::TaskView;
+use db::Client;
 use db::tasks::{self, ChangeError};
-use db::{Client, task_views};
 use domain::task::{Status, TaskId};
 use domain::vocabulary::Word;
 
@@ -85,7 +85,7 @@ fn time_of(version: i64) -> DateTime<Utc> {
 
 /// Commits, and answers the task as it is now.
 async fn answer(change: Change, id: TaskId) -> Result<Response, ApiError> {
-    let task = task_views::get(&change, id).await?.ok_or_else(|| ApiError::NotFound(format!("task {id}")))?;
+    let task = tasks::views::get(&change, id).await?.ok_or_else(|| ApiError::NotFound(format!("task {id}")))?;
     let answer = change.answer(StatusCode::OK, &task).await?;
     with_tag(answer, version(&task), &task)
 }

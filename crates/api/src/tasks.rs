@@ -20,11 +20,11 @@ use contract::cursor::Cursor;
 use contract::problem::Problem;
 use contract::task_requests::{RequestedTask, TaskRequest};
 use contract::tasks::{StoppedClaims, TaskCounts, TaskDetail, TaskFilter, TaskPage, TaskView};
-use db::task_requests::{self, QueuedTask};
-use db::task_views::counts;
-use db::{Client, DbError, pauses, proxies, task_views};
-use domain::shown_status::ShownStatus;
+use db::tasks::requests::QueuedTask;
+use db::tasks::views::counts;
+use db::{Client, DbError, proxies, tasks};
 use domain::task::TaskId;
+use domain::task::shown_status::ShownStatus;
 use domain::vocabulary::Word;
 
 #[derive(Deserialize, IntoParams)]
@@ -43,7 +43,7 @@ pub async fn list(
     let filter = TaskFilter { after: cursor.map(|Cursor(id)| id), ..filter };
     let client = api.db.api_client().await?;
     // at once, in one round trip
-    let read = tokio::try_join!(task_views::list(&client, &filter, limit.with_next()), pauses::list(&client));
+    let read = tokio::try_join!(tasks::views::list(&client, &filter, limit.with_next()), tasks::pauses::list(&client));
     let (tasks, pauses) = read?;
     let stopped = match tasks.iter().any(|task| task.status == Word::Known(ShownStatus::Pending)) {
         true => Some(StoppedClaims { pauses, resting_proxies: proxies::resting(&client, api.budgets()).await? }),
@@ -62,7 +62,7 @@ pub async fn show(
     known: IfNoneMatch,
 ) -> Result<Response, ApiError> {
     let client = caller.client().await?;
-    let detail = task_views::detail(&client, id).await?.ok_or_else(|| ApiError::NotFound(format!("task {id}")))?;
+    let detail = tasks::views::detail(&client, id).await?.ok_or_else(|| ApiError::NotFound(format!("task {id}")))?;
     known.answer(version(&detail.task), &detail)
 }
 
@@ -89,7 +89,7 @@ pub async fn create(changes: Changes<Operator>, Body(request): Body<TaskRequest>
 
 /// Makes a task, or raises the one that does the same, and answers it.
 pub async fn make(mut change: Change, request: TaskRequest) -> Result<Response, ApiError> {
-    let QueuedTask { id, raised, role, dispensary_id, priority } = task_requests::enqueue(&change, request).await?;
+    let QueuedTask { id, raised, role, dispensary_id, priority } = tasks::requests::enqueue(&change, request).await?;
     let detail = json!({"role": role, "dispensary_id": dispensary_id, "priority": priority});
     change.audit(if raised { "tasks.raise" } else { "tasks.create" }, id, detail);
     let (status, location) = match raised {
@@ -97,7 +97,7 @@ pub async fn make(mut change: Change, request: TaskRequest) -> Result<Response, 
         false => (StatusCode::CREATED, Some(format!("/api/tasks/{id}"))),
     };
     let read = async |client: &Client| {
-        let task = task_views::get(client, id).await?.ok_or_else(|| DbError::Missing(format!("task {id}")))?;
+        let task = tasks::views::get(client, id).await?.ok_or_else(|| DbError::Missing(format!("task {id}")))?;
         Ok(RequestedTask { task, raised })
     };
     change.answer_read(status, location, read).await

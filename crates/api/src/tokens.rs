@@ -15,8 +15,8 @@ use super::path::Path;
 use super::{ApiError, ApiState};
 use contract::problem::Problem;
 use contract::tokens::{MadeToken, NewToken, TokenList};
-use db::api_tokens::MAX_TOKENS;
-use db::{DbError, api_tokens};
+use db::access::api_tokens::MAX_TOKENS;
+use db::{DbError, access};
 use domain::access::TokenId;
 
 const MAX_NAME_CHARS: usize = 100;
@@ -31,7 +31,7 @@ pub struct TokenPath {
 #[utoipa::path(get, path = "/api/tokens", tag = "access", responses((status = 200, body = TokenList)))]
 pub async fn list(caller: Caller<Admin>) -> Result<Json<TokenList>, ApiError> {
     let client = caller.client().await?;
-    Ok(Json(TokenList { tokens: api_tokens::list(&client).await? }))
+    Ok(Json(TokenList { tokens: access::api_tokens::list(&client).await? }))
 }
 
 /// Creates a token. Once the first one exists, no request is answered without a token.
@@ -45,7 +45,7 @@ pub async fn create(
     check_name(&name)?;
     let mut change = changes.begin().await?;
     let secret = SecretText::new_token();
-    let token = match api_tokens::insert(&change, &name, role, &secret.digest()).await {
+    let token = match access::api_tokens::insert(&change, &name, role, &secret.digest()).await {
         Ok(Some(token)) => token,
         Ok(None) => {
             return Err(ApiError::Conflict(format!("the maximum number of tokens is {MAX_TOKENS}: revoke some")));
@@ -71,7 +71,8 @@ pub async fn revoke(
     Path(TokenPath { id }): Path<TokenPath>,
 ) -> Result<StatusCode, ApiError> {
     let mut change = changes.begin().await?;
-    let token = api_tokens::revoke(&change, id).await?.ok_or_else(|| ApiError::NotFound(format!("token {id}")))?;
+    let token =
+        access::api_tokens::revoke(&change, id).await?.ok_or_else(|| ApiError::NotFound(format!("token {id}")))?;
     change.audit("tokens.revoke", id, json!({"name": token.name}));
     let answer = change.no_content().await?;
     api.credentials.forget();

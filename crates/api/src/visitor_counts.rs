@@ -9,9 +9,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use axum::http::{HeaderMap, HeaderName};
 
-use db::visitors::{self, CountedPlace};
-use db::{Db, DbError};
-use domain::place::Place;
+use db::counts::visitors::CountedPlace;
+use db::{Db, DbError, counts};
+use domain::store::place::Place;
 use geo::Geo;
 
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
@@ -49,7 +49,7 @@ impl Visitors {
         }
         let counted: Vec<CountedPlace> =
             taken.into_iter().map(|((country, region), requests)| CountedPlace { country, region, requests }).collect();
-        let written = async { visitors::add(&db.api_client().await?, &counted).await }.await;
+        let written = async { counts::visitors::add(&db.api_client().await?, &counted).await }.await;
         if written.is_err() {
             counted.into_iter().for_each(|place| self.add((place.country, place.region), place.requests));
         }

@@ -11,7 +11,7 @@ use super::page::PageJson;
 use super::{ApiError, ApiState};
 use contract::position::Position;
 use contract::visitors::{VisitorCursor, VisitorFilter, VisitorHour, VisitorPage};
-use db::visitors;
+use db::counts;
 use geo::Geo;
 use telemetry::events;
 
@@ -58,7 +58,7 @@ pub async fn list(
     Listing { filter, limit, cursor }: Listing<VisitorFilter, Position<VisitorCursor>>,
 ) -> Result<PageJson<VisitorPage, String>, ApiError> {
     let filter = VisitorFilter { after: cursor.map(|Position(after)| after), ..filter };
-    let mut visitors = visitors::list(&api.db.api_client().await?, &filter, limit.with_next()).await?;
+    let mut visitors = counts::visitors::list(&api.db.api_client().await?, &filter, limit.with_next()).await?;
     let next = limit.next(&mut visitors, VisitorHour::position);
     Ok(PageJson::of(next, |next_cursor| VisitorPage { visitors, next_cursor, geo: api.geo.is_on() }))
 }

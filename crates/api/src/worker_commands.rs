@@ -12,9 +12,9 @@ use super::path::Path;
 use super::{ApiError, pauses};
 use contract::problem::Problem;
 use contract::workers::WorkerOrder;
-use db::pauses::NewPause;
+use db::tasks::pauses::NewPause;
 use db::workers;
-use domain::pause::PauseTarget;
+use domain::task::pause::PauseTarget;
 use domain::worker::WorkerCommand;
 
 #[derive(Deserialize, IntoParams)]

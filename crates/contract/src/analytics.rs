@@ -6,7 +6,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use domain::store::{Platform, StoreId};
 use domain::vocabulary::Word;
-use domain::{span, state_code, years};
+use domain::{span, store, years};
 
 /// Filter of an analysis; a field that is None does not filter.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
@@ -14,7 +14,7 @@ use domain::{span, state_code, years};
 #[into_params(parameter_in = Query)]
 pub struct MarketFilter {
     /// Two letters, in any case.
-    #[serde(deserialize_with = "state_code::optional_letters")]
+    #[serde(deserialize_with = "store::state_code::optional_letters")]
     #[param(value_type = Option<String>, example = "AZ")]
     pub state: Option<String>,
     /// Its id.
@@ -124,7 +124,7 @@ pub struct DayCursor {
 #[into_params(parameter_in = Query)]
 pub struct PriceQuery {
     /// Two letters, in any case.
-    #[serde(deserialize_with = "state_code::optional_letters")]
+    #[serde(deserialize_with = "store::state_code::optional_letters")]
     #[param(value_type = Option<String>, example = "AZ")]
     pub state: Option<String>,
     /// Its id.

@@ -10,9 +10,9 @@ use utoipa::ToSchema;
 
 use super::checks::{BadField, bad, check_day, check_priority, within};
 use super::task_requests::TaskRequest;
-use domain::role::{RESYNC, Role, names_and_resync_or_null};
-use domain::state_code::StateCode;
 use domain::store::Platform;
+use domain::store::state_code::StateCode;
+use domain::task::role::{RESYNC, Role, names_and_resync_or_null};
 
 const DEFAULT_BATCHES: i32 = 6;
 const DEFAULT_THRESHOLD_MINUTES: i32 = 10;

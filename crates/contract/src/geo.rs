@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use domain::place::Place;
+use domain::store::place::Place;
 
 /// Unknown values are null.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]

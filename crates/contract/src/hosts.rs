@@ -6,7 +6,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::checks::{BadField, bad};
 use domain::host::{HostState, MAX_LATER};
-use domain::robots::RobotsPolicy;
+use domain::http::robots::RobotsPolicy;
 
 const MAX_WHY_CHARS: usize = 200;
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use domain::image::ImageFailure;
+use domain::menu::image::ImageFailure;
 use domain::vocabulary::Word;
 
 /// Images of products and brands, of all processes.

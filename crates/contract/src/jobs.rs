@@ -17,10 +17,10 @@ use super::checks::{BadField, RETRIES, bad, check_text, check_time, dependencies
 use super::cursor::Cursor;
 use super::task_changes::TaskChange;
 use domain::amounts::counted;
-use domain::kinds::{Args, scrape_account};
-use domain::media_account::check_username;
-use domain::role::{Family, Role, one_of};
+use domain::media::account::check_username;
 use domain::task::TaskId;
+use domain::task::kinds::{Args, scrape_account};
+use domain::task::role::{Family, Role, one_of};
 use domain::vocabulary::{Word, vocabulary};
 
 /// 1 is first.

@@ -5,7 +5,7 @@ use utoipa::ToSchema;
 
 use super::tasks::Counts;
 use domain::legacy::{LegacyMove, LegacyTables};
-use domain::state_code::StateCode;
+use domain::store::state_code::StateCode;
 
 /// Whether the database holds tables of the older schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]

@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::checks::BadField;
-use domain::forum::SelectorOverrides;
+use domain::media::forum::SelectorOverrides;
 use domain::vocabulary::vocabulary;
 
 /// Fields whose values are texts, of every kind: digits given for them are a text, too.

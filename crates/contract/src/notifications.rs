@@ -7,8 +7,8 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::age_sort::AgeSort;
 use super::cursor::Cursor;
+use domain::notification::recipient::Recipients;
 use domain::notification::{EndpointId, NotificationId, NotificationState};
-use domain::recipient::Recipients;
 use domain::vocabulary::Word;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]

@@ -8,8 +8,8 @@ use utoipa::ToSchema;
 use super::checks::{BadField, bad};
 use super::task_changes::TaskChange;
 use super::tasks::TaskFilter;
-use domain::bulk_action::BulkAction;
 use domain::task::TaskId;
+use domain::task::bulk_action::BulkAction;
 use domain::vocabulary::Word;
 use domain::years::YEARS;
 

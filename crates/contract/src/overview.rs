@@ -8,13 +8,13 @@ use super::images::ImageTotals;
 use super::pauses::Pause;
 use super::tasks::{ReadyTasks, TaskCounts, TaskView};
 use super::verdict::Verdict;
-use domain::capacity::Capacity;
 use domain::proxy::{HealthCounts, RestingProxies};
-use domain::role::Role;
 use domain::store::{StoreId, StoreStatus};
 use domain::task::TaskId;
+use domain::task::role::Role;
 use domain::vocabulary::Word;
 use domain::worker::WorkerDocument;
+use domain::worker::capacity::Capacity;
 
 /// Read from one snapshot: the same thing has the same number in each part.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]

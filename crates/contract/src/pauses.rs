@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 
 use super::checks::{BadField, bad, check_text};
 use domain::host::MAX_LATER;
-use domain::pause::{BadTarget, PauseScope, PauseTarget};
+use domain::task::pause::{BadTarget, PauseScope, PauseTarget};
 use domain::vocabulary::Word;
 
 /// A pause in force.

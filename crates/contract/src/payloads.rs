@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::age_sort::AgeSort;
+use domain::menu::stock::PayloadPosition;
 use domain::payload::PayloadId;
 use domain::span;
-use domain::stock::PayloadPosition;
 use domain::store::{Platform, StoreId};
 use domain::task::TaskId;
 use domain::vocabulary::Word;

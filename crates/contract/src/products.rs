@@ -7,10 +7,10 @@ use serde_json::Value;
 use strum::{IntoStaticStr, VariantArray};
 use utoipa::{IntoParams, ToSchema};
 
-use domain::product::ProductId;
+use domain::menu::product::ProductId;
 use domain::store::{Platform, StoreId};
 use domain::vocabulary::Word;
-use domain::{span, state_code};
+use domain::{span, store};
 
 /// Maximum length of a searched text.
 const MAX_WORDS_CHARS: usize = 200;
@@ -147,7 +147,7 @@ pub struct ProductQuestion {
     #[param(value_type = Option<String>, min_length = 1, max_length = 200)]
     pub q: Option<String>,
     /// Two letters, in any case.
-    #[serde(deserialize_with = "state_code::optional_letters")]
+    #[serde(deserialize_with = "store::state_code::optional_letters")]
     #[param(value_type = Option<String>, example = "AZ")]
     pub state: Option<String>,
     /// Beginning of a city's name, in any letter case, like category and brand.

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::cursor::Cursor;
-use domain::quality::QualityKind;
 use domain::store::StoreId;
+use domain::store::quality::QualityKind;
 use domain::vocabulary::Word;
 
 /// A fault in a store's data.

@@ -10,12 +10,12 @@ use utoipa::ToSchema;
 
 use super::checks::{BadField, bad, check_priority, present};
 use super::task_requests::{check_payload, requested_role};
-use domain::group;
-use domain::role::{RESYNC, Role, names_and_resync, names_and_resync_or_null};
+use domain::schedule::skipped::Skipped;
 use domain::schedule::{CronLine, INTERVALS, Recurrence, RecurrenceColumns, RecurrenceError};
-use domain::skipped::Skipped;
-use domain::state_code::StateCode;
+use domain::store;
 use domain::store::Platform;
+use domain::store::state_code::StateCode;
+use domain::task::role::{RESYNC, Role, names_and_resync, names_and_resync_or_null};
 use domain::vocabulary::Word;
 
 const MAX_NAME_BYTES: usize = 80;
@@ -377,7 +377,7 @@ fn platform_of(name: String) -> Result<Platform, BadField> {
 }
 
 fn check_group(name: String) -> Result<String, BadField> {
-    group::name(&name).map_err(|fault| bad("group_name", fault))
+    store::group::name(&name).map_err(|fault| bad("group_name", fault))
 }
 
 fn recurrence_of(

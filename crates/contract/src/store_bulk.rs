@@ -5,8 +5,7 @@ use utoipa::ToSchema;
 
 use super::checks::{BadField, bad};
 use super::stores::StoreFilter;
-use domain::group;
-use domain::state_code;
+use domain::store;
 use domain::store::{Platform, StoreId, StoreStatus};
 use domain::vocabulary::vocabulary;
 
@@ -49,7 +48,7 @@ pub struct StoreBulkRequest {
 #[serde(default, deny_unknown_fields)]
 pub struct StoreSelection {
     /// Two letters, in any case.
-    #[serde(deserialize_with = "state_code::optional_letters", skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "store::state_code::optional_letters", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String, required = false, pattern = "^[A-Za-z]{2}$", example = "AZ")]
     pub state: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -94,7 +93,7 @@ impl StoreBulkRequest {
         }
         let has_group = matches!(self.action, StoreAction::AddToGroup | StoreAction::RemoveFromGroup);
         match &self.group {
-            Some(name) if has_group => group::name(name).map(Some).map_err(|fault| bad("group", fault)),
+            Some(name) if has_group => store::group::name(name).map(Some).map_err(|fault| bad("group", fault)),
             None if has_group => Err(bad("group", format!("missing: {} needs one", self.action))),
             Some(_) => Err(bad("group", format!("leave it out: {} does not take it", self.action))),
             None => Ok(None),

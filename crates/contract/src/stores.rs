@@ -6,7 +6,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::checks::present;
 use domain::payload::PayloadId;
-use domain::state_code;
+use domain::store;
 use domain::store::{NewStore, Platform, StoreId, StoreStatus};
 use domain::switches::SwitchKind;
 use domain::task::TaskId;
@@ -21,7 +21,7 @@ pub const MAX_IMPORTED: usize = 1_000;
 #[into_params(parameter_in = Query)]
 pub struct StoreFilter {
     /// Two letters, in any case.
-    #[serde(deserialize_with = "state_code::optional_letters")]
+    #[serde(deserialize_with = "store::state_code::optional_letters")]
     #[param(value_type = Option<String>, example = "AZ")]
     pub state: Option<String>,
     pub platform: Option<Platform>,

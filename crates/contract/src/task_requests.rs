@@ -8,11 +8,11 @@ use utoipa::ToSchema;
 
 use super::checks::{BadField, RETRIES, bad, check_priority, check_time, dependencies_of, within};
 use super::tasks::TaskView;
-use domain::kinds::Args;
-use domain::role::{Family, RESYNC, Role, names_and_resync};
-use domain::state_code::StateCode;
+use domain::store::state_code::StateCode;
 use domain::store::{Platform, StoreId};
 use domain::task::TaskId;
+use domain::task::kinds::Args;
+use domain::task::role::{Family, RESYNC, Role, names_and_resync};
 use domain::vocabulary;
 
 /// Maximum points; more than any state has.

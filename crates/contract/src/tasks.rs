@@ -11,16 +11,16 @@ use super::age_sort::AgeSort;
 use super::cursor::Cursor;
 use super::limit::Limit;
 use super::pauses::Pause;
-use domain::capacity::{Capacity, WorkersNeeded};
-use domain::pod::Pod;
 use domain::proxy::RestingProxies;
-use domain::retry_state::RetryState;
-use domain::role::{Role, RoleSet};
-use domain::shown_status::ShownStatus;
 use domain::span;
 use domain::store::{Platform, StoreId};
+use domain::task::retry_state::RetryState;
+use domain::task::role::{Role, RoleSet};
+use domain::task::shown_status::ShownStatus;
 use domain::task::{RecordedOutcome, Status, TaskId};
 use domain::vocabulary::Word;
+use domain::worker::capacity::{Capacity, WorkersNeeded};
+use domain::worker::pod::Pod;
 
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct TaskView {

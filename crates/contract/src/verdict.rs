@@ -14,9 +14,9 @@ use super::overview::StoreCounts;
 use super::pauses::Pause;
 use super::tasks::{Counts, ReadyTasks, TaskCounts};
 use domain::amounts::{counted, duration, grouped};
-use domain::pause::{PauseTarget, Pauses};
 use domain::proxy::{HealthCounts, RestingProxies};
-use domain::role::{Family, Role};
+use domain::task::pause::{PauseTarget, Pauses};
+use domain::task::role::{Family, Role};
 use domain::vocabulary::Word;
 use domain::worker::{WorkerDocument, WorkerStatus};
 

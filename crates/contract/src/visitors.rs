@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use domain::{span, state_code, years};
+use domain::{span, store, years};
 
 /// Filter of hours and places; a field that is None does not filter.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
@@ -19,7 +19,7 @@ pub struct VisitorFilter {
     #[param(schema_with = span::schema)]
     pub to: Option<DateTime<Utc>>,
     /// Two letters, in any case.
-    #[serde(deserialize_with = "state_code::optional_letters")]
+    #[serde(deserialize_with = "store::state_code::optional_letters")]
     #[param(value_type = Option<String>, example = "US")]
     pub country: Option<String>,
     /// The last one of the page before.

@@ -9,8 +9,8 @@ use strum::VariantArray;
 use utoipa::ToSchema;
 
 use super::checks::{BadField, bad, check_text};
-use domain::role::{Family, Role, RoleSet};
 use domain::task::TaskId;
+use domain::task::role::{Family, Role, RoleSet};
 use domain::worker::{Resources, WorkerCommand, WorkerDocument, WorkerStatus};
 
 const MAX_SLOTS: usize = 1_000;

@@ -9,10 +9,11 @@ pub mod refresh;
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use tokio_postgres::Row;
 
-use super::client::TypedParam;
-use super::named::named;
-use super::row::{FromRow, first_column, page, read_all, rows, word};
+use super::connection::client::TypedParam;
+use super::statements::named::named;
+use super::statements::row::{FromRow, first_column, page, read_all, rows, word};
 use super::{Client, DbError};
+use crate::statements::file::sql;
 use contract::analytics::{
     BrandCursor, BrandPresence, CategoryCursor, CategoryShare, DayCursor, MarketFilter, PriceDay, Sales, StoreSummary,
 };
@@ -153,7 +154,7 @@ impl Read<'_> {
         if !refresh::is_filled(client, self.view).await? {
             return Ok(MarketPage::empty());
         }
-        let as_of = client.query_opt(include_str!("sql/analytics/as_of.sql"), &[&self.view]).await?;
+        let as_of = client.query_opt(sql!("analytics/as_of.sql"), &[&self.view]).await?;
         let rows = client.query_planned(self.sql, self.params).await?;
         let (shown, next) = page(&rows, self.limit);
         Ok(MarketPage {

@@ -7,8 +7,8 @@ use deadpool_postgres::{PoolError, TimeoutType};
 use thiserror::Error;
 use tokio_postgres::error::{DbError as DbServerError, SqlState};
 
-use super::connect::tls_remedy;
-use domain::disposition::{Disposition, HasDisposition};
+use super::connection::server::tls_remedy;
+use domain::task::disposition::{Disposition, HasDisposition};
 
 /// SQLSTATE that drover's own functions raise; no state of the server has this code.
 const UNFIT: &str = "DV001";

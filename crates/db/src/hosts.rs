@@ -4,11 +4,15 @@
 //! Times are the database's. Rows are read and written as JSON by the names of their columns, which are the
 //! fields of [`HostState`].
 
+pub mod query_hashes;
+pub mod robots;
+
 use chrono::{DateTime, Utc};
 use tokio_postgres::Row;
 
-use super::row::{FromRow, read_all, rows, word};
+use super::statements::row::{FromRow, read_all, rows, word};
 use super::{Client, Db, DbError};
+use crate::statements::file::sql;
 use contract::hosts::HostFilter;
 use domain::host::{BreakerState, HostState};
 use domain::vocabulary::Word;
@@ -43,7 +47,7 @@ pub async fn change<E: From<DbError>>(
     host: &str,
     change: impl FnOnce(&mut HostState, DateTime<Utc>) -> Result<(), E>,
 ) -> Result<HostRow, E> {
-    let row = client.query_opt(include_str!("sql/hosts/lock.sql"), &[&host]).await?;
+    let row = client.query_opt(sql!("hosts/lock.sql"), &[&host]).await?;
     let mut row = HostRow::from_row(&row.ok_or_else(|| missing(host))?)?;
     change(&mut row.state, row.now)?;
     store(client, &row).await?;
@@ -53,41 +57,41 @@ pub async fn change<E: From<DbError>>(
 /// Lists at most `limit` hosts that were ever asked, by name.
 pub async fn list(client: &Client, filter: &HostFilter, limit: i64) -> Result<Vec<HostRow>, DbError> {
     let HostFilter { on_hold, after } = filter;
-    read_all(&client.query(include_str!("sql/hosts/list.sql"), &[after, on_hold, &limit]).await?)
+    read_all(&client.query(sql!("hosts/list.sql"), &[after, on_hold, &limit]).await?)
 }
 
 /// Number of hosts by the state of their breaker; a state that no host has is left out.
 pub async fn breakers(client: &Client) -> Result<Vec<(Word<BreakerState>, i64)>, DbError> {
-    let rows = client.query(include_str!("sql/hosts/breakers.sql"), &[]).await?;
+    let rows = client.query(sql!("hosts/breakers.sql"), &[]).await?;
     rows.iter().map(|row| Ok((word(row, "breaker")?, row.try_get("hosts")?))).collect()
 }
 
 /// `Missing` when there is no such row.
 pub async fn get(client: &Client, host: &str) -> Result<HostRow, DbError> {
-    let row = client.query_opt(include_str!("sql/hosts/get.sql"), &[&host]).await?;
+    let row = client.query_opt(sql!("hosts/get.sql"), &[&host]).await?;
     HostRow::from_row(&row.ok_or_else(|| missing(host))?)
 }
 
 /// Forgets a host: processes notice with their next exchange. `Missing` when there is no such row.
 pub async fn reset(client: &Client, host: &str) -> Result<(), DbError> {
-    match client.execute(include_str!("sql/hosts/reset.sql"), &[&host]).await? {
+    match client.execute(sql!("hosts/reset.sql"), &[&host]).await? {
         0 => Err(missing(host)),
         _ => Ok(()),
     }
 }
 
 async fn locked(client: &Client, host: &str) -> Result<HostRow, DbError> {
-    let lock = include_str!("sql/hosts/lock.sql");
+    let lock = sql!("hosts/lock.sql");
     if let Some(row) = client.query_opt(lock, &[&host]).await? {
         return HostRow::from_row(&row);
     }
-    client.execute(include_str!("sql/hosts/add.sql"), &[&host]).await?;
+    client.execute(sql!("hosts/add.sql"), &[&host]).await?;
     HostRow::from_row(&client.query_one(lock, &[&host]).await?)
 }
 
 async fn store(client: &Client, row: &HostRow) -> Result<(), DbError> {
     let state = serde_json::to_value(&row.state).map_err(unreadable)?;
-    client.execute(include_str!("sql/hosts/store.sql"), &[&row.host, &state]).await?;
+    client.execute(sql!("hosts/store.sql"), &[&row.host, &state]).await?;
     Ok(())
 }
 

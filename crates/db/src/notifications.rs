@@ -1,5 +1,5 @@
 //! `notifications` of ended jobs, as their sender and people read and change them. A trigger writes the rows of a job
-//! in the transaction that ends it; endpoints and rules are [`super::media_records`].
+//! in the transaction that ends it; endpoints and rules are [`super::media::records`].
 
 use std::time::Duration;
 
@@ -7,13 +7,14 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 use tokio_postgres::types::Json;
 
-use super::named::named;
-use super::row::{FromRow, document, first_column, json, known_word, read_all, rows, word};
-use super::storable::reason;
+use super::statements::named::named;
+use super::statements::row::{FromRow, document, first_column, json, known_word, read_all, rows, word};
+use super::statements::storable::reason;
 use super::{Client, DbError, Tx};
+use crate::statements::file::sql;
 use contract::notifications::{NotificationFilter, NotificationView};
+use domain::notification::recipient::Recipients;
 use domain::notification::{EndpointId, EndpointKind, MAX_AGE, NotificationId, NotificationState};
-use domain::recipient::Recipients;
 
 /// The notification that is sent next, with its endpoint.
 #[derive(Clone, Debug)]
@@ -57,7 +58,7 @@ pub struct EndedTry {
 
 /// None: the endpoint is disabled, gone, or has been sent everything.
 pub async fn next(client: &Client, endpoint: EndpointId) -> Result<Option<NextNotification>, DbError> {
-    let sql = include_str!("sql/notifications/next.sql");
+    let sql = sql!("notifications/next.sql");
     let row = client.query_opt(sql, &[&endpoint, &MAX_AGE.as_secs_f64()]).await?;
     row.as_ref().map(NextNotification::from_row).transpose()
 }
@@ -91,20 +92,20 @@ pub async fn list(client: &Client, filter: &NotificationFilter, limit: i64) -> R
 
 /// Makes a notification that tries an endpoint, and lets the sender run; returns its id.
 pub async fn insert_test(tx: &Tx, endpoint: EndpointId) -> Result<NotificationId, DbError> {
-    let row = tx.query_one(include_str!("sql/notifications/insert_test.sql"), &[&endpoint]).await?;
+    let row = tx.query_one(sql!("notifications/insert_test.sql"), &[&endpoint]).await?;
     hasten(tx, endpoint).await?;
     first_column(&row)
 }
 
 /// Lets a notification be sent again, whatever became of it.
 pub async fn resend(tx: &Tx, id: NotificationId, endpoint: EndpointId) -> Result<(), DbError> {
-    tx.execute(include_str!("sql/notifications/resend.sql"), &[&id]).await?;
+    tx.execute(sql!("notifications/resend.sql"), &[&id]).await?;
     hasten(tx, endpoint).await
 }
 
 /// Removes at most `batch` ended notifications that are older than these ages; returns their number.
 pub async fn prune(client: &Client, delivered: Duration, failed: Duration, batch: i64) -> Result<u64, DbError> {
-    let sql = include_str!("sql/notifications/prune.sql");
+    let sql = sql!("notifications/prune.sql");
     client.execute(sql, &[&delivered.as_secs_f64(), &failed.as_secs_f64(), &batch]).await
 }
 

@@ -1,16 +1,21 @@
 //! `raw_crawl_payloads`: one row for each payload file. The file is durable before its row.
 
+pub mod removals;
+pub mod replays;
+pub mod views;
+
 use std::collections::HashSet;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use tokio_postgres::Row;
 
-use super::named::named;
-use super::row::{FromRow, first_column, first_columns, parsed, rows};
+use super::statements::named::named;
+use super::statements::row::{FromRow, first_column, first_columns, parsed, rows};
 use super::{Client, Db, DbError, Tx};
+use crate::statements::file::sql;
+use domain::menu::stock::PayloadPosition;
 use domain::payload::{self, FetchStart, NewPayload, Payload, PayloadId, RemovedFiles, SweepTimes};
-use domain::stock::PayloadPosition;
 use domain::store::StoreId;
 
 /// Maximum payloads counted for one store; a store makes fewer in years.
@@ -18,7 +23,7 @@ const MAX_BETWEEN: i64 = 10_000;
 
 /// Facts about its store that a fetch reads before it begins.
 pub async fn before_fetch(client: &Client, store: StoreId) -> Result<FetchStart, DbError> {
-    let row = client.query_one(include_str!("sql/payloads/before_fetch.sql"), &[&store]).await?;
+    let row = client.query_one(sql!("payloads/before_fetch.sql"), &[&store]).await?;
     let products: i64 = row.try_get("products")?;
     Ok(FetchStart {
         at: row.try_get("fetched_at")?,
@@ -64,39 +69,34 @@ pub async fn insert(tx: &Tx, payload: &NewPayload) -> Result<Payload, DbError> {
 }
 
 pub async fn get(client: &Client, id: PayloadId) -> Result<Option<Payload>, DbError> {
-    client.query_opt(include_str!("sql/payloads/get.sql"), &[&id]).await?.as_ref().map(Payload::from_row).transpose()
+    client.query_opt(sql!("payloads/get.sql"), &[&id]).await?.as_ref().map(Payload::from_row).transpose()
 }
 
 /// The store's payload that was fetched last.
 pub async fn latest(client: &Client, store: StoreId) -> Result<Option<Payload>, DbError> {
-    client
-        .query_opt(include_str!("sql/payloads/latest.sql"), &[&store])
-        .await?
-        .as_ref()
-        .map(Payload::from_row)
-        .transpose()
+    client.query_opt(sql!("payloads/latest.sql"), &[&store]).await?.as_ref().map(Payload::from_row).transpose()
 }
 
 /// Whether the store of a payload with an unreadable file needs a fetch that was not requested yet.
 pub async fn needs_refetch(tx: &Tx, lost: PayloadId) -> Result<bool, DbError> {
-    first_column(&tx.query_one(include_str!("sql/payloads/needs_refetch.sql"), &[&lost]).await?)
+    first_column(&tx.query_one(sql!("payloads/needs_refetch.sql"), &[&lost]).await?)
 }
 
 /// Times that decide which files without a row may be deleted. A file's row may come as late as `wait` after
 /// its fetch began.
 pub async fn sweep_times(client: &Client, wait: Duration) -> Result<SweepTimes, DbError> {
-    let row = client.query_one(include_str!("sql/payloads/sweep_times.sql"), &[&wait.as_secs_f64()]).await?;
+    let row = client.query_one(sql!("payloads/sweep_times.sql"), &[&wait.as_secs_f64()]).await?;
     Ok(SweepTimes { now: row.try_get("now")?, before: row.try_get("before")? })
 }
 
 /// The storage paths of the newest payloads.
 pub async fn newest_paths(client: &Client, limit: i64) -> Result<Vec<String>, DbError> {
-    first_columns(&client.query(include_str!("sql/payloads/newest_paths.sql"), &[&limit]).await?)
+    first_columns(&client.query(sql!("payloads/newest_paths.sql"), &[&limit]).await?)
 }
 
 /// Whether any payload exists.
 pub async fn any(client: &Client) -> Result<bool, DbError> {
-    first_column(&client.query_one(include_str!("sql/payloads/any.sql"), &[]).await?)
+    first_column(&client.query_one(sql!("payloads/any.sql"), &[]).await?)
 }
 
 /// Lists at most `limit` payloads fetched before `before`, in the order of their fetches, after `after`.
@@ -116,15 +116,15 @@ pub async fn aged(
 
 /// Totals of the payloads that nothing needs: not the newest of their store, nor used by an open task.
 pub async fn expendable(client: &Client, ids: &[PayloadId]) -> Result<RemovedFiles, DbError> {
-    removed(&client.query_one(include_str!("sql/payloads/expendable.sql"), &[&ids]).await?)
+    removed(&client.query_one(sql!("payloads/expendable.sql"), &[&ids]).await?)
 }
 
 /// Deletes the rows of unneeded payloads; their files go into `payload_removals`.
 pub async fn expire(db: &Db, ids: &[PayloadId]) -> Result<RemovedFiles, DbError> {
     let tx = db.begin().await?;
-    let locked: Vec<PayloadId> = first_columns(&tx.query(include_str!("sql/payloads/lock.sql"), &[&ids]).await?)?;
+    let locked: Vec<PayloadId> = first_columns(&tx.query(sql!("payloads/lock.sql"), &[&ids]).await?)?;
     // a statement of its own, after the lock: it sees the tasks of the session that had the rows locked
-    let gone = removed(&tx.query_one(include_str!("sql/payloads/expire.sql"), &[&locked]).await?)?;
+    let gone = removed(&tx.query_one(sql!("payloads/expire.sql"), &[&locked]).await?)?;
     tx.commit().await?;
     Ok(gone)
 }
@@ -137,7 +137,7 @@ pub(super) fn removed(row: &Row) -> Result<RemovedFiles, DbError> {
 /// The storage paths that have a row, or had one that retention deleted. The others may be set aside once
 /// they are old enough.
 pub async fn known(client: &Client, paths: &[String]) -> Result<HashSet<String>, DbError> {
-    let rows = client.query(include_str!("sql/payloads/known.sql"), &[&paths]).await?;
+    let rows = client.query(sql!("payloads/known.sql"), &[&paths]).await?;
     rows.iter().map(first_column).collect()
 }
 

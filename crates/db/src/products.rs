@@ -3,19 +3,30 @@
 //! Every function here requires the store's row locked ([`super::stores::lock`]): then no other transaction
 //! writes its products. Nothing here compares: `domain/menu_diff` decides which rows are new or changed.
 
+pub mod brands;
+pub mod images;
+pub mod search;
+pub mod series;
+pub mod snapshots;
+pub mod specials;
+pub mod variant_history;
+pub mod variants;
+pub mod views;
+
 use std::sync::LazyLock;
 
 use chrono::{DateTime, Utc};
 use tokio_postgres::Row;
 
-use super::arrays::{potency_max, potency_min, potency_unit};
-use super::columns::{columns, update_rows, update_statement};
-use super::copy::copy_in;
-use super::row::{FromRow, first_columns, read_all, rows};
+use super::connection::copy::copy_in;
+use super::statements::arrays::{potency_max, potency_min, potency_unit};
+use super::statements::columns::{columns, update_rows, update_statement};
+use super::statements::row::{FromRow, first_columns, read_all, rows};
 use super::{DbError, MAX_BATCH, Tx};
-use domain::known_units::KnownUnits;
-use domain::menu_diff::KnownProduct;
-use domain::product::{PotencyUnit, Product, ProductId, SpecialsJson};
+use crate::statements::file::sql;
+use domain::menu::diff::KnownProduct;
+use domain::menu::known_units::KnownUnits;
+use domain::menu::product::{PotencyUnit, Product, ProductId, SpecialsJson};
 use domain::store::{Platform, StoreId};
 
 /// The products of a store, as one platform (column `provider`) names them.
@@ -88,17 +99,17 @@ columns! {
 }
 
 pub(super) static UPDATE: LazyLock<String> =
-    LazyLock::new(|| update_statement::<ProductWrite<'_>>(include_str!("sql/products/update.sql")));
+    LazyLock::new(|| update_statement::<ProductWrite<'_>>(sql!("products/update.sql")));
 
 /// Every product of the store.
 pub async fn known(tx: &Tx, scope: ProductScope) -> Result<Vec<KnownProduct>, DbError> {
-    let sql = include_str!("sql/products/known.sql");
+    let sql = sql!("products/known.sql");
     read_all(&tx.query(sql, &[&scope.dispensary_id, &scope.platform.name()]).await?)
 }
 
 /// Units and sizes of the products with these ids of the platform.
 pub async fn known_units(tx: &Tx, scope: ProductScope, ids: &[&str]) -> Result<Vec<KnownUnits>, DbError> {
-    let sql = include_str!("sql/products/known_units.sql");
+    let sql = sql!("products/known_units.sql");
     read_all(&tx.query(sql, &[&scope.dispensary_id, &scope.platform.name(), &ids]).await?)
 }
 
@@ -122,7 +133,7 @@ pub async fn reserve_ids(tx: &Tx, count: usize) -> Result<Vec<ProductId>, DbErro
         return Ok(Vec::new());
     }
     let count = i64::try_from(count).map_err(|error| DbError::Other(error.to_string()))?;
-    first_columns(&tx.query(include_str!("sql/products/reserve_ids.sql"), &[&count]).await?)
+    first_columns(&tx.query(sql!("products/reserve_ids.sql"), &[&count]).await?)
 }
 
 /// Adds products that have no row yet. `misses` is 0 unless their payload is older than the store's newest.
@@ -146,7 +157,7 @@ pub async fn update(tx: &Tx, fetched_at: DateTime<Utc>, changed: &[ProductWrite<
 /// them.
 pub async fn widen_seen(tx: &Tx, ids: &[ProductId], fetched_at: DateTime<Utc>) -> Result<(), DbError> {
     for batch in ids.chunks(MAX_BATCH) {
-        tx.execute(include_str!("sql/products/widen_seen.sql"), &[&batch, &fetched_at]).await?;
+        tx.execute(sql!("products/widen_seen.sql"), &[&batch, &fetched_at]).await?;
     }
     Ok(())
 }
@@ -155,7 +166,7 @@ pub async fn widen_seen(tx: &Tx, ids: &[ProductId], fetched_at: DateTime<Utc>) -
 /// which last saw a product that now has its first miss.
 pub async fn record_misses(tx: &Tx, ids: &[ProductId], previous: Option<DateTime<Utc>>) -> Result<(), DbError> {
     for batch in ids.chunks(MAX_BATCH) {
-        tx.execute(include_str!("sql/products/record_misses.sql"), &[&batch, &previous]).await?;
+        tx.execute(sql!("products/record_misses.sql"), &[&batch, &previous]).await?;
     }
     Ok(())
 }

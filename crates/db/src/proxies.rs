@@ -3,16 +3,23 @@
 //! Only [`load`] returns passwords; [`proxy_passwords`] describes how they are stored. Cooldowns follow the
 //! database's clock: [`load`] returns the time left, [`flush`] takes the duration of a cooldown.
 
+pub(crate) mod benches;
+pub(crate) mod hosts;
+pub mod passwords;
+pub mod requests;
+pub mod usage;
+
 use std::time::{Duration, Instant};
 
 use chrono::{DateTime, Utc};
 use tokio_postgres::Row;
 
-use super::arrays::column;
-use super::named::named;
-use super::proxy_passwords::{self, UnreadableProxy};
-use super::row::{FromRow, read_all, rows, word};
-use super::{Client, Db, DbError, Tx, proxy_benches, proxy_hosts, proxy_usage};
+use super::proxies::passwords::UnreadableProxy;
+use super::statements::arrays::column;
+use super::statements::named::named;
+use super::statements::row::{FromRow, read_all, rows, word};
+use super::{Client, Db, DbError, Tx, proxies};
+use crate::statements::file::sql;
 use contract::proxies::{ImportCounts, ProxyFilter, ProxyListing};
 use domain::proxy::{
     Budgets, ConditionChange, CounterDelta, Counters, HealthCounts, HealthFacts, Proxy, ProxyEntry, ProxyId, ProxyRow,
@@ -37,12 +44,12 @@ pub struct LoadedProxies {
 /// Every proxy whose protocol the program speaks, switched-off ones too.
 pub async fn load(client: &Client, keys: &SecretKeys) -> Result<LoadedProxies, DbError> {
     let mut loaded = LoadedProxies::default();
-    let mut benches = proxy_benches::load(client).await?;
-    for mut row in read_all::<ProxyRow>(&client.query(include_str!("sql/proxies/load.sql"), &[]).await?)? {
+    let mut benches = proxies::benches::load(client).await?;
+    for mut row in read_all::<ProxyRow>(&client.query(sql!("proxies/load.sql"), &[]).await?)? {
         row.host_benches = benches.remove(&row.proxy.id).unwrap_or_default();
         let Proxy { id, host, port, username, password, .. } = &mut row.proxy;
         let port = i32::from(*port);
-        let about = proxy_passwords::about(host, port, username.as_deref());
+        let about = proxies::passwords::about(host, port, username.as_deref());
         match password.as_deref().map(|stored| keys.open(stored, &about)).transpose() {
             Ok(read) => {
                 *password = read;
@@ -63,7 +70,7 @@ pub async fn list(
 ) -> Result<Vec<ProxyListing>, DbError> {
     let mut listed = rows(client, filter, limit).await?;
     if !listed.is_empty() {
-        let usage = proxy_usage::today(client).await?;
+        let usage = proxies::usage::today(client).await?;
         listed.iter_mut().for_each(|proxy| note_usage(proxy, budgets, &usage));
     }
     Ok(listed)
@@ -72,8 +79,8 @@ pub async fn list(
 async fn rows(client: &Client, filter: &ProxyFilter, limit: i64) -> Result<Vec<ProxyListing>, DbError> {
     let found = matching(client, filter, limit).await?;
     let ids = column(&found, |proxy| proxy.id);
-    let mut benches = proxy_benches::list(client, &ids).await?;
-    let mut hosts = proxy_hosts::list(client, &ids).await?;
+    let mut benches = proxies::benches::list(client, &ids).await?;
+    let mut hosts = proxies::hosts::list(client, &ids).await?;
     let complete = |mut proxy: ProxyListing| {
         proxy.benched = benches.remove(&proxy.id).unwrap_or_default();
         let hosts = hosts.remove(&proxy.id).unwrap_or_default();
@@ -88,7 +95,7 @@ async fn matching(client: &Client, filter: &ProxyFilter, limit: i64) -> Result<V
     let part = if health.is_some() { limit.max(PART) } else { limit };
     let (wanted, mut found) = (usize::try_from(limit).unwrap_or_default(), Vec::new());
     loop {
-        let sql = include_str!("sql/proxies/list.sql");
+        let sql = sql!("proxies/list.sql");
         let read: Vec<ProxyListing> = read_all(&client.query(sql, &[&id, &above, &part]).await?)?;
         let is_last = read.len() < usize::try_from(part).unwrap_or_default();
         above = read.last().map_or(above, |last| Some(last.id));
@@ -103,7 +110,7 @@ async fn matching(client: &Client, filter: &ProxyFilter, limit: i64) -> Result<V
 /// `Missing` when the proxy does not exist.
 pub async fn get(client: &Client, id: ProxyId, budgets: Budgets) -> Result<ProxyListing, DbError> {
     let mut found = row(client, id).await?;
-    note_usage(&mut found, budgets, &proxy_usage::today(client).await?);
+    note_usage(&mut found, budgets, &proxies::usage::today(client).await?);
     Ok(found)
 }
 
@@ -123,7 +130,7 @@ fn note_usage(proxy: &mut ProxyListing, budgets: Budgets, usage: &UsageToday) {
 
 /// Number of proxies by their health.
 pub async fn count(client: &Client) -> Result<HealthCounts, DbError> {
-    client.query(include_str!("sql/proxies/count.sql"), &[]).await?.iter().map(health).collect()
+    client.query(sql!("proxies/count.sql"), &[]).await?.iter().map(health).collect()
 }
 
 /// Proxies by their health, and those through which requests may go.
@@ -137,7 +144,7 @@ pub struct UsableProxies {
 pub async fn usable(client: &Client) -> Result<UsableProxies, DbError> {
     let mut found = UsableProxies::default();
     let mut healths = Vec::new();
-    for row in &client.query(include_str!("sql/proxies/count.sql"), &[]).await? {
+    for row in &client.query(sql!("proxies/count.sql"), &[]).await? {
         let facts = HealthFacts::from_row(row)?;
         healths.push(ShownHealth::of(&facts));
         found.usable += i64::from(!facts.is_off && !facts.is_on_trial);
@@ -152,12 +159,12 @@ pub async fn resting(client: &Client, budgets: Budgets) -> Result<RestingProxies
         return Ok(RestingProxies::default());
     }
     let mut switched_on = Vec::new();
-    for row in &client.query(include_str!("sql/proxies/count.sql"), &[]).await? {
+    for row in &client.query(sql!("proxies/count.sql"), &[]).await? {
         if health(row)? != ShownHealth::Off {
             switched_on.push(row.try_get("id")?);
         }
     }
-    Ok(RestingProxies::of(&switched_on, budgets, &proxy_usage::today(client).await?))
+    Ok(RestingProxies::of(&switched_on, budgets, &proxies::usage::today(client).await?))
 }
 
 /// Adds `entries`, or changes the password, and state and timezone where given, of existing proxies; all or
@@ -178,7 +185,7 @@ pub(super) async fn lock(tx: &Tx) -> Result<(), DbError> {
 /// Same as [`import`], in the caller's transaction.
 pub async fn import_into(tx: &Tx, entries: &[ProxyEntry], keys: &SecretKeys) -> Result<ImportCounts, DbError> {
     lock(tx).await?;
-    let passwords = proxy_passwords::to_store(tx, entries, keys).await?;
+    let passwords = proxies::passwords::to_store(tx, entries, keys).await?;
     let rows = named!(tx.query(
         "proxies/import.sql",
         protocols = column(entries, |entry| entry.protocol.name()),
@@ -200,8 +207,8 @@ pub async fn import_into(tx: &Tx, entries: &[ProxyEntry], keys: &SecretKeys) -> 
 /// `now` converts the ends of cooldowns to remaining times. After `Unavailable` the deltas may be written all
 /// the same: deltas sent again then count twice, which is better than not at all.
 pub async fn flush(client: &Client, deltas: &[CounterDelta], now: Instant) -> Result<(), DbError> {
-    proxy_benches::flush(client, deltas, now).await?;
-    proxy_hosts::flush(client, deltas).await?;
+    proxies::benches::flush(client, deltas, now).await?;
+    proxies::hosts::flush(client, deltas).await?;
     named!(client.execute(
         "proxies/flush.sql",
         ids = column(deltas, |delta| delta.proxy),

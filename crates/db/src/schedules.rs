@@ -3,6 +3,7 @@
 //! does not stop the others.
 
 mod edits;
+pub mod forecast;
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;
@@ -10,14 +11,16 @@ use strum::VariantArray;
 use tokio_postgres::Row;
 
 pub use self::edits::{ScheduleError, add, change, remove, trigger};
-use super::named::named;
-use super::row::{FromRow, first_columns, json, optional_word, read_all, rows, word};
+use super::statements::named::named;
+use super::statements::row::{FromRow, first_columns, json, optional_word, read_all, rows, word};
 use super::{Client, Db, DbError, Tx};
+use crate::statements::file::sql;
 use contract::schedules::{MAX_UPCOMING, PastRun, Run, SHOWN_UPCOMING, Schedule, ScheduleRuns};
-use domain::kind::{self, DefaultSchedule};
-use domain::role::Role;
+use domain::schedule::skipped::Skipped;
 use domain::schedule::{Recurrence, RecurrenceColumns};
-use domain::skipped::Skipped;
+use domain::task;
+use domain::task::kind::DefaultSchedule;
+use domain::task::role::Role;
 
 /// Maximum number of past runs of a schedule.
 const MAX_PAST_RUNS: i64 = 20;
@@ -58,15 +61,15 @@ pub async fn ensure_defaults(client: &Client) -> Result<u64, DbError> {
 fn defaults() -> impl Iterator<Item = (Role, DefaultSchedule)> {
     Role::VARIANTS.iter().copied().flat_map(|role| {
         role.kind().schedules.iter().filter_map(move |schedule| match schedule {
-            kind::Schedule::Always(schedule) => Some((role, *schedule)),
-            kind::Schedule::WithRows { .. } => None,
+            task::kind::Schedule::Always(schedule) => Some((role, *schedule)),
+            task::kind::Schedule::WithRows { .. } => None,
         })
     })
 }
 
 /// Makes the analytics due early after the first crawls of an installation. Returns the names of the schedules.
 pub async fn hasten_analytics(client: &Client) -> Result<Vec<String>, DbError> {
-    first_columns(&client.query(include_str!("sql/schedules/hasten_analytics.sql"), &[]).await?)
+    first_columns(&client.query(sql!("schedules/hasten_analytics.sql"), &[]).await?)
 }
 
 /// Runs the due schedule that was tried longest ago; `None` when none is due, or other processes run them.
@@ -74,7 +77,7 @@ pub async fn hasten_analytics(client: &Client) -> Result<Vec<String>, DbError> {
 /// `fault`.
 pub async fn run_due(db: &Db) -> Result<Option<Run>, DbError> {
     let tx = db.begin().await?;
-    let Some(row) = tx.query_opt(include_str!("sql/schedules/due.sql"), &[]).await? else {
+    let Some(row) = tx.query_opt(sql!("schedules/due.sql"), &[]).await? else {
         tx.commit().await?;
         correct_next_runs(&db.client().await?).await?;
         return Ok(None);
@@ -85,7 +88,7 @@ pub async fn run_due(db: &Db) -> Result<Option<Run>, DbError> {
         Ok(run) => Ok(Some(run)),
         Err(error) => {
             let fault = error.to_string();
-            let failed = include_str!("sql/schedules/failed.sql");
+            let failed = sql!("schedules/failed.sql");
             db.client().await?.execute(failed, &[&schedule.id, &fault, &schedule.next_run_at]).await?;
             Ok(Some(Run { fault: Some(fault), ..schedule.run(due_at) }))
         }
@@ -101,23 +104,23 @@ pub async fn run_for(db: &Db, name: &str, due_at: DateTime<Utc>) -> Result<Run, 
 }
 
 pub async fn list(client: &Client) -> Result<Vec<Schedule>, DbError> {
-    read_all(&client.query(include_str!("sql/schedules/list.sql"), &[&None::<i64>]).await?)
+    read_all(&client.query(sql!("schedules/list.sql"), &[&None::<i64>]).await?)
 }
 
 pub async fn get(client: &Client, id: i64) -> Result<Option<Schedule>, DbError> {
-    let row = client.query_opt(include_str!("sql/schedules/list.sql"), &[&Some(id)]).await?;
+    let row = client.query_opt(sql!("schedules/list.sql"), &[&Some(id)]).await?;
     row.as_ref().map(Schedule::from_row).transpose()
 }
 
 /// Seconds for which the schedule that waits longest for its run has been due; 0 when none is due.
 pub async fn lateness(client: &Client) -> Result<f64, DbError> {
-    Ok(client.query_one(include_str!("sql/schedules/lateness.sql"), &[]).await?.try_get("seconds")?)
+    Ok(client.query_one(sql!("schedules/lateness.sql"), &[]).await?.try_get("seconds")?)
 }
 
 /// Latest runs of a schedule, newest first, and its next due times; `None` if the schedule does not exist.
 pub async fn runs(client: &Client, id: i64) -> Result<Option<ScheduleRuns>, DbError> {
     let Some(schedule) = get(client, id).await? else { return Ok(None) };
-    let rows = client.query(include_str!("sql/schedules/runs.sql"), &[&id, &MAX_PAST_RUNS, &MAX_TASKS_OF_RUNS]).await?;
+    let rows = client.query(sql!("schedules/runs.sql"), &[&id, &MAX_PAST_RUNS, &MAX_TASKS_OF_RUNS]).await?;
     let role = schedule.role.to_string();
     let runs = rows.iter().map(|row| past_run(row, &role)).collect::<Result<_, _>>()?;
     Ok(Some(ScheduleRuns { runs, upcoming: schedule.next_times(MAX_UPCOMING) }))
@@ -126,23 +129,23 @@ pub async fn runs(client: &Client, id: i64) -> Result<Option<ScheduleRuns>, DbEr
 /// Keeps runs for a month: a run's row prevents a second run of its due time for as long as that time can
 /// come again.
 pub async fn prune(client: &Client) -> Result<u64, DbError> {
-    client.execute(include_str!("sql/schedules/prune.sql"), &[]).await
+    client.execute(sql!("schedules/prune.sql"), &[]).await
 }
 
 /// Locks the schedule: no other transaction runs or changes it until this one ends.
 async fn lock(tx: &Tx, id: i64) -> Result<Option<ScheduleRow>, DbError> {
-    let row = tx.query_opt(include_str!("sql/schedules/lock.sql"), &[&Some(id), &None::<&str>]).await?;
+    let row = tx.query_opt(sql!("schedules/lock.sql"), &[&Some(id), &None::<&str>]).await?;
     row.as_ref().map(ScheduleRow::from_row).transpose()
 }
 
 async fn by_name(tx: &Tx, name: &str) -> Result<ScheduleRow, DbError> {
-    let row = tx.query_opt(include_str!("sql/schedules/lock.sql"), &[&None::<i64>, &Some(name)]).await?;
+    let row = tx.query_opt(sql!("schedules/lock.sql"), &[&None::<i64>, &Some(name)]).await?;
     ScheduleRow::from_row(&row.ok_or_else(|| DbError::Missing(format!("a schedule named '{name}'")))?)
 }
 
 /// The latest run, if it was made within 10 s.
 async fn run_recently(tx: &Tx, schedule: &ScheduleRow) -> Result<Option<Run>, DbError> {
-    let row = tx.query_opt(include_str!("sql/schedules/recent_run.sql"), &[&schedule.id]).await?;
+    let row = tx.query_opt(sql!("schedules/recent_run.sql"), &[&schedule.id]).await?;
     let Some(row) = row else { return Ok(None) };
     let run = Run { already_made: true, ..schedule.run(row.try_get("due_at")?) };
     Ok(Some(counted(run, schedule, &row)?))
@@ -169,12 +172,12 @@ async fn run_within(tx: &Tx, schedule: &ScheduleRow, due_at: DateTime<Utc>) -> R
         Ok(next) => next,
         Err(fault) => {
             // otherwise a schedule that cannot be read would stay due
-            tx.execute(include_str!("sql/schedules/broken.sql"), &[&schedule.id, &fault]).await?;
+            tx.execute(sql!("schedules/broken.sql"), &[&schedule.id, &fault]).await?;
             return Ok(Run { fault: Some(fault), ..run });
         }
     };
-    if tx.query_opt(include_str!("sql/schedules/record_run.sql"), &[&schedule.id, &due_at]).await?.is_none() {
-        let made = tx.query_one(include_str!("sql/schedules/skip.sql"), &[&schedule.id, &due_at, &next]).await?;
+    if tx.query_opt(sql!("schedules/record_run.sql"), &[&schedule.id, &due_at]).await?.is_none() {
+        let made = tx.query_one(sql!("schedules/skip.sql"), &[&schedule.id, &due_at, &next]).await?;
         return counted(Run { already_made: true, ..run }, schedule, &made);
     }
     let (id, per_store) = (schedule.id, role.per_store());
@@ -188,12 +191,10 @@ async fn run_within(tx: &Tx, schedule: &ScheduleRow, due_at: DateTime<Utc>) -> R
 /// Moves a next run that is later than the recurrence allows (a clock that went forward and back, an interval
 /// or cron line changed by hand) to the recurrence's next time.
 async fn correct_next_runs(client: &Client) -> Result<(), DbError> {
-    for row in &client.query(include_str!("sql/schedules/not_due.sql"), &[]).await? {
+    for row in &client.query(sql!("schedules/not_due.sql"), &[]).await? {
         let schedule = ScheduleRow::from_row(row)?;
         let Some(next) = schedule.corrected_next_run() else { continue };
-        client
-            .execute(include_str!("sql/schedules/correct_next_run.sql"), &[&schedule.id, &schedule.next_run_at, &next])
-            .await?;
+        client.execute(sql!("schedules/correct_next_run.sql"), &[&schedule.id, &schedule.next_run_at, &next]).await?;
     }
     Ok(())
 }

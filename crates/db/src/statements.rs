@@ -1,21 +1,13 @@
-//! Statements that are made from templates and columns ([`super::columns`], [`super::media_records`]).
+//! How a statement is written: its file, names for its values, types that the server knows, rows that Rust reads, and
+//! tables into which many rows are written at once. It must not know how a statement is sent.
 
-use super::columns::copy_statement;
-use super::media_records;
-use super::products::{self, ProductWrite};
-use super::variant_history::VariantChange;
-use super::variants::{self, VariantWrite};
-use domain::product::{Product, ProductId};
+pub mod generated;
 
-/// Each statement with the name of its template, or of its table without one. A test prepares them all.
-pub fn generated() -> Vec<(&'static str, String)> {
-    let of_columns = [
-        ("products/update.sql", products::UPDATE.clone()),
-        ("variants/update.sql", variants::UPDATE.clone()),
-        ("COPY store_products", copy_statement::<ProductWrite<'_>>()),
-        ("COPY store_product_variants", copy_statement::<VariantWrite<'_>>()),
-        ("COPY store_product_variant_history", copy_statement::<VariantChange<'_>>()),
-        ("COPY store_product_snapshots", copy_statement::<(ProductId, &Product)>()),
-    ];
-    of_columns.into_iter().chain(media_records::generated()).collect()
-}
+pub(crate) mod arrays;
+pub(crate) mod columns;
+pub(crate) mod file;
+pub(crate) mod named;
+pub(crate) mod numbered;
+pub(crate) mod row;
+pub(crate) mod sql_type;
+pub(crate) mod storable;

@@ -1,16 +1,25 @@
 //! `dispensaries`: the stores, the addresses of their menus, and the state of their crawls.
 
+pub mod bulk;
+pub mod discovery;
+pub mod groups;
+pub mod quality;
+pub mod requests;
+pub mod switches;
+pub mod views;
+
 use chrono::{DateTime, Utc};
 
-use super::arrays::column;
-use super::named::named;
-use super::row::{FromRow, first_column, first_columns, parsed, read_all, rows};
+use super::statements::arrays::column;
+use super::statements::named::named;
+use super::statements::row::{FromRow, first_column, first_columns, parsed, read_all, rows};
 use super::{Client, DbError, Tx};
+use crate::statements::file::sql;
+use domain::menu::stock::PayloadPosition;
 use domain::payload::{Payload, PayloadId};
-use domain::role::Role;
-use domain::stock::PayloadPosition;
 use domain::store::{NewStore, Platform, Store, StoreId};
 use domain::task::TaskId;
+use domain::task::role::Role;
 
 /// State of a store's crawls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,12 +47,12 @@ pub struct Switched {
 }
 
 pub async fn get(client: &Client, id: StoreId) -> Result<Option<Store>, DbError> {
-    client.query_opt(include_str!("sql/stores/get.sql"), &[&id]).await?.as_ref().map(Store::from_row).transpose()
+    client.query_opt(sql!("stores/get.sql"), &[&id]).await?.as_ref().map(Store::from_row).transpose()
 }
 
 /// The store, whose row is locked until the transaction ends.
 pub async fn get_locked(tx: &Tx, id: StoreId) -> Result<Store, DbError> {
-    let row = tx.query_opt(include_str!("sql/stores/get_locked.sql"), &[&id]).await?;
+    let row = tx.query_opt(sql!("stores/get_locked.sql"), &[&id]).await?;
     Store::from_row(&row.ok_or_else(|| DbError::Missing(format!("store {id}")))?)
 }
 
@@ -115,26 +124,26 @@ impl Holdings {
 }
 
 pub async fn holdings(tx: &Tx, id: StoreId) -> Result<Holdings, DbError> {
-    Holdings::from_row(&tx.query_one(include_str!("sql/stores/holdings.sql"), &[&id]).await?)
+    Holdings::from_row(&tx.query_one(sql!("stores/holdings.sql"), &[&id]).await?)
 }
 
 /// Deletes a store with its products and payloads. The caller cancels its open tasks.
 pub async fn delete(tx: &Tx, id: StoreId) -> Result<(), DbError> {
-    tx.execute(include_str!("sql/stores/delete.sql"), &[&id]).await?;
+    tx.execute(sql!("stores/delete.sql"), &[&id]).await?;
     Ok(())
 }
 
 /// The open tasks of a store with one of these roles.
 pub async fn open_tasks(tx: &Tx, id: StoreId, roles: &[Role]) -> Result<Vec<TaskId>, DbError> {
     let roles: Vec<&str> = roles.iter().map(|role| role.name()).collect();
-    first_columns(&tx.query(include_str!("sql/stores/open_tasks.sql"), &[&id, &roles]).await?)
+    first_columns(&tx.query(sql!("stores/open_tasks.sql"), &[&id, &roles]).await?)
 }
 
 /// Locks the store's row until the transaction ends, and pins its plans. Every transaction that writes a
 /// store's products begins with this.
 pub async fn lock(tx: &Tx, id: StoreId) -> Result<CrawlState, DbError> {
     let row = tx
-        .query_opt(include_str!("sql/stores/lock.sql"), &[&id])
+        .query_opt(sql!("stores/lock.sql"), &[&id])
         .await?
         .ok_or_else(|| DbError::Other(format!("store {id} was deleted")))?;
     let payload: Option<PayloadId> = row.try_get("last_payload_id")?;
@@ -150,14 +159,14 @@ pub async fn lock(tx: &Tx, id: StoreId) -> Result<CrawlState, DbError> {
 /// Records that the store's menu of that many products was fetched and is believed; deletes its suspicious
 /// menus. An accepted empty menu ends with the first product.
 pub async fn record_fetch(tx: &Tx, id: StoreId, products: i32) -> Result<(), DbError> {
-    tx.execute(include_str!("sql/stores/record_fetch.sql"), &[&id, &products]).await?;
+    tx.execute(sql!("stores/record_fetch.sql"), &[&id, &products]).await?;
     Ok(())
 }
 
 /// Lets the next crawl keep the store's empty menu. False when its latest crawls found products. `Missing`
 /// when there is no such store.
 pub async fn accept_empty(tx: &Tx, id: StoreId) -> Result<bool, DbError> {
-    let row = tx.query_opt(include_str!("sql/stores/accept_empty.sql"), &[&id]).await?;
+    let row = tx.query_opt(sql!("stores/accept_empty.sql"), &[&id]).await?;
     first_column(&row.ok_or_else(|| DbError::Missing(format!("store {id}")))?)
 }
 
@@ -171,7 +180,7 @@ pub async fn record_crawl(tx: &Tx, payload: &Payload, complete: bool) -> Result<
 /// Sets the platform's id that a store's menu address led to. `Conflict` when another store has the id, or
 /// this store has another id.
 pub async fn resolve(tx: &Tx, id: StoreId, platform_dispensary_id: &str, slug: Option<&str>) -> Result<(), DbError> {
-    let sql = include_str!("sql/stores/resolve.sql");
+    let sql = sql!("stores/resolve.sql");
     match tx.execute(sql, &[&id, &platform_dispensary_id, &slug]).await? {
         0 => Err(DbError::Conflict {
             constraint: "the id of a store at its platform".to_owned(),
@@ -242,7 +251,7 @@ pub async fn add_unless_known(tx: &Tx, stores: &[NewStore]) -> Result<Vec<AddedS
 
 /// The store with this id at its platform.
 pub async fn of_platform_id(client: &Client, platform: Platform, id: &str) -> Result<Option<StoreId>, DbError> {
-    let row = client.query_opt(include_str!("sql/stores/of_platform_id.sql"), &[&platform.name(), &id]).await?;
+    let row = client.query_opt(sql!("stores/of_platform_id.sql"), &[&platform.name(), &id]).await?;
     row.as_ref().map(first_column).transpose()
 }
 
@@ -256,12 +265,12 @@ pub async fn set_crawl_enabled(client: &Client, id: StoreId, enabled: bool) -> R
 
 /// Same as [`set_crawl_enabled`], for several stores; missing ones are left out.
 pub async fn set_crawls_enabled(client: &Client, ids: &[StoreId], enabled: bool) -> Result<Vec<Switched>, DbError> {
-    read_all(&client.query(include_str!("sql/stores/set_crawl_enabled.sql"), &[&ids, &enabled]).await?)
+    read_all(&client.query(sql!("stores/set_crawl_enabled.sql"), &[&ids, &enabled]).await?)
 }
 
 /// The first of these stores that does not exist.
 pub async fn first_missing(client: &Client, ids: &[StoreId]) -> Result<Option<StoreId>, DbError> {
-    let row = client.query_opt(include_str!("sql/stores/first_missing.sql"), &[&ids]).await?;
+    let row = client.query_opt(sql!("stores/first_missing.sql"), &[&ids]).await?;
     row.as_ref().map(first_column).transpose()
 }
 

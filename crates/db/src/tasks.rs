@@ -10,9 +10,17 @@
 mod changes;
 mod children;
 mod claims;
+pub mod generation;
+pub mod job_imports;
+pub mod jobs;
 mod leases;
+pub mod operations;
+pub mod overview;
+pub mod pauses;
+pub mod requests;
 mod settle;
 mod sweeps;
+pub mod views;
 
 use serde::Serialize;
 use serde_json::Value;
@@ -33,11 +41,11 @@ pub use self::sweeps::{
     prune, refresh_totals, refresh_totals_unless_recent, sweep_all, sweep_all_unless_recent, sweep_due,
     sweep_due_unless_recent,
 };
-use super::named::named;
-use super::row::first_column;
+use super::statements::named::named;
+use super::statements::row::first_column;
 use super::{Client, DbError};
-use domain::role::Role;
 use domain::store::StoreId;
+use domain::task::role::Role;
 use domain::task::{TaskId, TaskLease};
 
 /// Channel that announces new work.

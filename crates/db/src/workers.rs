@@ -3,15 +3,18 @@
 //! Best effort: a worker whose row cannot be written works on. Nothing here decides which worker may run a
 //! task.
 
+pub mod pod_names;
+
 use std::collections::HashMap;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use tokio_postgres::Row;
 
-use super::named::named;
-use super::row::{FromRow, first_column, read_all};
+use super::statements::named::named;
+use super::statements::row::{FromRow, first_column, read_all};
 use super::{Client, DbError};
+use crate::statements::file::sql;
 use domain::task::{Blame, TaskId, TaskLease};
 use domain::vocabulary;
 use domain::worker::{WorkerCommand, WorkerDocument, WorkerStatus};
@@ -47,7 +50,7 @@ pub async fn upsert(
 }
 
 pub async fn list(client: &Client) -> Result<Vec<WorkerDocument>, DbError> {
-    read_all(&client.query(include_str!("sql/workers/list.sql"), &[&None::<String>]).await?)
+    read_all(&client.query(sql!("workers/list.sql"), &[&None::<String>]).await?)
 }
 
 /// Same as [`list`], each worker with the tasks that the queue says it holds now: its own report of them is as old as its
@@ -55,7 +58,7 @@ pub async fn list(client: &Client) -> Result<Vec<WorkerDocument>, DbError> {
 pub async fn list_with_tasks(client: &Client) -> Result<Vec<WorkerDocument>, DbError> {
     let mut workers = list(client).await?;
     let mut held = HashMap::new();
-    for row in &client.query(include_str!("sql/workers/active_tasks.sql"), &[]).await? {
+    for row in &client.query(sql!("workers/active_tasks.sql"), &[]).await? {
         held.insert(row.try_get::<_, String>("worker_id")?, row.try_get::<_, Vec<TaskId>>("ids")?);
     }
     for worker in &mut workers {
@@ -69,20 +72,20 @@ pub async fn list_with_tasks(client: &Client) -> Result<Vec<WorkerDocument>, DbE
 
 /// `Missing` when no worker is registered by that id.
 pub async fn get(client: &Client, worker_id: &str) -> Result<WorkerDocument, DbError> {
-    let rows = client.query(include_str!("sql/workers/list.sql"), &[&Some(worker_id)]).await?;
+    let rows = client.query(sql!("workers/list.sql"), &[&Some(worker_id)]).await?;
     read_all(&rows)?.pop().ok_or_else(|| DbError::Missing(format!("worker {worker_id}")))
 }
 
 /// Removes workers that have left in good order.
 pub async fn deregister(client: &Client, worker_ids: &[String]) -> Result<(), DbError> {
-    client.execute(include_str!("sql/workers/deregister.sql"), &[&worker_ids]).await?;
+    client.execute(sql!("workers/deregister.sql"), &[&worker_ids]).await?;
     Ok(())
 }
 
 /// Marks silent workers offline and removes workers that were offline for a day; returns the number that went
 /// offline.
 pub async fn sweep(client: &Client) -> Result<u64, DbError> {
-    client.execute(include_str!("sql/workers/sweep.sql"), &[]).await
+    client.execute(sql!("workers/sweep.sql"), &[]).await
 }
 
 /// A worker that is not offline.
@@ -96,12 +99,12 @@ pub struct LiveWorker {
 
 /// All workers that are not offline.
 pub async fn live(client: &Client) -> Result<Vec<LiveWorker>, DbError> {
-    read_all(&client.query(include_str!("sql/workers/live_processes.sql"), &[]).await?)
+    read_all(&client.query(sql!("workers/live_processes.sql"), &[]).await?)
 }
 
 /// The runs that these workers hold, of at most 10,000 tasks; for workers whose process has ended.
 pub async fn held_leases(client: &Client, worker_ids: &[String]) -> Result<Vec<(TaskLease, Blame)>, DbError> {
-    let rows = client.query(include_str!("sql/workers/held_leases.sql"), &[&worker_ids]).await?;
+    let rows = client.query(sql!("workers/held_leases.sql"), &[&worker_ids]).await?;
     rows.iter().map(held_lease).collect()
 }
 
@@ -117,7 +120,7 @@ fn held_lease(row: &Row) -> Result<(TaskLease, Blame), DbError> {
 
 /// Marks workers offline whose process has ended.
 pub async fn mark_offline(client: &Client, worker_ids: &[String]) -> Result<(), DbError> {
-    client.execute(include_str!("sql/workers/mark_offline.sql"), &[&worker_ids]).await?;
+    client.execute(sql!("workers/mark_offline.sql"), &[&worker_ids]).await?;
     Ok(())
 }
 
@@ -139,7 +142,7 @@ pub async fn now(client: &Client) -> Result<DateTime<Utc>, DbError> {
 /// id.
 pub async fn order(client: &Client, worker_id: &str, command: WorkerCommand) -> Result<(), DbError> {
     let command: &str = command.into();
-    match client.execute(include_str!("sql/workers/order.sql"), &[&worker_id, &command]).await? {
+    match client.execute(sql!("workers/order.sql"), &[&worker_id, &command]).await? {
         0 => Err(DbError::Missing(format!("worker {worker_id}"))),
         _ => Ok(()),
     }
@@ -152,14 +155,14 @@ pub async fn open_commands(
     worker_ids: &[String],
     since: DateTime<Utc>,
 ) -> Result<Vec<OpenCommand>, DbError> {
-    let rows = client.query(include_str!("sql/workers/open_commands.sql"), &[&worker_ids, &since]).await?;
+    let rows = client.query(sql!("workers/open_commands.sql"), &[&worker_ids, &since]).await?;
     rows.iter().filter_map(|row| open_command(row).transpose()).collect()
 }
 
 /// Marks these commands as delivered.
 pub async fn mark_taken(client: &Client, commands: &[OpenCommand]) -> Result<(), DbError> {
     let ids: Vec<i64> = commands.iter().map(|open| open.id).collect();
-    client.execute(include_str!("sql/workers/mark_taken.sql"), &[&ids]).await?;
+    client.execute(sql!("workers/mark_taken.sql"), &[&ids]).await?;
     Ok(())
 }
 

@@ -21,7 +21,7 @@ use thiserror::Error;
 
 use self::smtp::SmtpError;
 use domain::notification::Target;
-use domain::recipient::Recipients;
+use domain::notification::recipient::Recipients;
 use foundation::webhook_signature::BadWebhookSecret;
 use public_http::retry_after::retry_after;
 use public_http::{Http, HttpError, PostAnswer};

@@ -15,9 +15,9 @@ use url::Host;
 
 use super::smtp::{Reply, Session, SmtpError};
 use super::{Handed, Notice, SendError, SendSecrets, Tried, letter};
+use domain::http::public_host::is_public_address;
 use domain::notification::MailTarget;
-use domain::public_host::is_public_address;
-use domain::recipient::{Recipient, RecipientState, Recipients};
+use domain::notification::recipient::{Recipient, RecipientState, Recipients};
 use foundation::authorities;
 use public_http::Http;
 

@@ -79,7 +79,7 @@ fn line(event: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use chrono::DateTime;
-    use domain::recipient::Recipients;
+    use domain::notification::recipient::Recipients;
     use serde_json::json;
 
     use super::*;

@@ -3,6 +3,15 @@
 //! In: a [`NormalPage`] for each answer of a crawl, in the feed's order. Out: one product per provider id,
 //! and their oddities. Bounded, whatever upstream says.
 
+pub mod brand;
+pub mod content_hash;
+pub mod diff;
+pub mod image;
+pub mod known_units;
+pub mod product;
+pub mod stock;
+pub mod variant_diff;
+
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
 
@@ -10,8 +19,8 @@ use hashbrown::HashTable;
 use serde::Serialize;
 use thiserror::Error;
 
+use super::menu::product::Product;
 use super::payload::StoredPage;
-use super::product::Product;
 use super::store::Platform;
 
 /// Maximum number, more than enough to see the fault of a feed.
@@ -191,7 +200,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::product::Variant;
+    use crate::menu::product::Variant;
 
     fn product(id: &str, name: &str) -> Product {
         Product { provider_product_id: id.to_owned(), name_raw: name.to_owned(), ..Product::default() }

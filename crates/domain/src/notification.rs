@@ -3,13 +3,14 @@
 //! In: the address of an endpoint as a person writes it. Out: a [`Target`], or what is wrong with it. It must not know
 //! who sends, nor what.
 
+pub mod recipient;
+
 use std::time::Duration;
 
 use thiserror::Error;
 use url::{Host, Url};
 
-use super::host_name::HostName;
-use super::public_host;
+use super::http::host_name::HostName;
 use crate::credential::CredentialKind;
 use crate::vocabulary::{Word, vocabulary};
 
@@ -203,7 +204,7 @@ impl Target {
             Target::Webhook(url) | Target::Ntfy(url) => url.host_str().unwrap_or_default().to_owned(),
             Target::Mail(mail) => mail.server.to_string(),
         };
-        !public_host::is_public(&host)
+        !crate::http::public_host::is_public(&host)
     }
 }
 

@@ -1,5 +1,7 @@
 //! A payload: a raw upstream answer kept gzipped, and its row in `raw_crawl_payloads`.
 
+pub mod diff;
+
 use std::ops::AddAssign;
 
 use chrono::{DateTime, Utc};

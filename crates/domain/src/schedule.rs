@@ -3,6 +3,9 @@
 //! The grid does not drift with the time a run takes, and missed times lead to one run, not to one each.
 
 mod cron_line;
+pub mod forecast;
+pub mod skipped;
+pub mod time_zone;
 
 use std::ops::RangeInclusive;
 

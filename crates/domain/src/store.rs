@@ -1,5 +1,11 @@
 //! `Store`: a shop whose menu is watched.
 
+pub mod group;
+pub mod place;
+pub mod quality;
+pub mod state_code;
+pub mod us_states;
+
 use serde::{Deserialize, Serialize};
 use strum::{Display, IntoStaticStr};
 

@@ -1,5 +1,14 @@
 //! A task's id, its stored status, how an attempt ended, and the lease that gives the right to run it.
 
+pub mod bulk_action;
+pub mod disposition;
+pub mod kind;
+pub mod kinds;
+pub mod pause;
+pub mod retry_state;
+pub mod role;
+pub mod shown_status;
+
 use std::time::Duration;
 
 use super::vocabulary::vocabulary;

@@ -105,7 +105,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::role::Role;
+    use crate::task::role::Role;
 
     #[rstest]
     #[case::known("payload_fetch", Word::Known(Role::PayloadFetch))]

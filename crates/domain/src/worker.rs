@@ -1,5 +1,8 @@
 //! A worker as others see it: the heartbeat document that the registry keeps and the API shows.
 
+pub mod capacity;
+pub mod pod;
+
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;

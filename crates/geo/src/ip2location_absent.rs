@@ -4,7 +4,7 @@
 use std::convert::Infallible;
 use std::net::IpAddr;
 
-use domain::place::Place;
+use domain::store::place::Place;
 
 pub struct Ip2LocationFile(Infallible);
 

@@ -11,7 +11,7 @@ use ip2location::error::Error;
 use ip2location::{DB, LocationDB, LocationRecord};
 use tempfile::NamedTempFile;
 
-use domain::place::Place;
+use domain::store::place::Place;
 
 /// DB1 to DB26.
 const TYPES: std::ops::RangeInclusive<u8> = 1..=26;

@@ -20,7 +20,7 @@ use std::time::SystemTime;
 
 use thiserror::Error;
 
-use domain::place::Place;
+use domain::store::place::Place;
 use ip2location_file::Ip2LocationFile;
 use mmdb_file::MmdbFile;
 use telemetry::events;

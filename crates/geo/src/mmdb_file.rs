@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use maxminddb::{Reader, geoip2};
 
-use domain::place::Place;
+use domain::store::place::Place;
 
 /// Mark before the file's description of itself, at its end.
 const MARK: &[u8] = b"\xab\xcd\xefMaxMind.com";

@@ -23,7 +23,7 @@ use url::Url;
 
 pub use self::readable::{Odd, Readable};
 use crate::json_text::repaired;
-use domain::disposition::{Disposition, HasDisposition};
+use domain::task::disposition::{Disposition, HasDisposition};
 use foundation::text::bounded;
 
 /// Maximum bytes of a post's text; the rest is cut off.
@@ -126,7 +126,7 @@ mod tests {
             let _ = tmdb::read(&body);
             let _ = discourse::topic(&body, &base());
             let _ = discourse::posts(&body, &base());
-            let selectors = selectors::Selectors::of(paged_forum::PagedForum::Phpbb, &domain::forum::SelectorOverrides::default()).unwrap();
+            let selectors = selectors::Selectors::of(paged_forum::PagedForum::Phpbb, &domain::media::forum::SelectorOverrides::default()).unwrap();
             let _ = forum_page::read(&String::from_utf8_lossy(&body), &base(), &selectors);
         }
     }

@@ -29,7 +29,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 pub use streams::{MAX_LINE_BYTES, MAX_LINES_IN_FLIGHT};
 pub use work_directory::{Swept, WorkDirectory, WorkDirectoryError, sweep};
 
-use domain::disposition::{Disposition, HasDisposition};
+use domain::task::disposition::{Disposition, HasDisposition};
 use keeper::{Cage, Group};
 use streams::{Activity, Streams};
 

@@ -6,7 +6,7 @@ use hyper::header::{CONTENT_ENCODING, HeaderMap, HeaderValue};
 use tokio::time::timeout;
 
 use super::{Answer, HttpError, MAX_BODY_TIME, MAX_STALL};
-use domain::content_coding::codings;
+use domain::http::content_coding::codings;
 use foundation::cpu;
 use foundation::inflate::{InflateError, leading_gzip};
 

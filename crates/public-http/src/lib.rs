@@ -36,9 +36,9 @@ use url::{Host, Origin, Url};
 pub use self::body::codings_of;
 pub use self::post::PostAnswer;
 use crate::host_gate::{HeldHost, HostGate, outcome};
-use domain::disposition::{Disposition, HasDisposition};
-use domain::location::redirected;
-use domain::public_host::is_public_address;
+use domain::http::location::redirected;
+use domain::http::public_host::is_public_address;
+use domain::task::disposition::{Disposition, HasDisposition};
 use foundation::authorities;
 use http_client::{Lenient, lenient};
 

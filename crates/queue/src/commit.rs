@@ -15,8 +15,8 @@ use super::HandOver;
 use super::outcome::{Await, Done, FollowUp, MAX_CHILDREN, Write, WriteResults};
 use db::tasks::{self, ClaimedTask, NewTask, Settlement};
 use db::{DbError, Tx};
-use domain::role::Role;
 use domain::task::TaskLease;
+use domain::task::role::Role;
 use telemetry::events::DataWritten;
 
 /// Writes of a run.

@@ -16,7 +16,7 @@ use tokio::sync::Notify;
 use tokio_postgres::AsyncMessage;
 
 use super::held_tasks::HeldTasks;
-use db::connect::Server;
+use db::connection::server::Server;
 use db::tasks;
 use domain::task::{LeaseTimes, TaskId, TaskLease};
 use supervision::background::{Background, BackgroundLoop};
@@ -208,7 +208,7 @@ impl Connection {
 }
 
 /// Drives the connection to its end.
-async fn forward_cancels(mut connection: db::connect::Connection, cancels: Arc<Notify>) {
+async fn forward_cancels(mut connection: db::connection::server::Connection, cancels: Arc<Notify>) {
     while let Some(Ok(message)) = poll_fn(|context| connection.poll_message(context)).await {
         if matches!(message, AsyncMessage::Notification(_)) {
             cancels.notify_one();

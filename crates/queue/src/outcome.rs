@@ -13,9 +13,9 @@ use super::HandOver;
 use crate::commit::Committed;
 use db::tasks::{AttemptOutcome, NewTask};
 use db::{DbError, Tx};
-use domain::disposition::{Disposition, HasDisposition};
-use domain::role::Role;
 use domain::store::StoreId;
+use domain::task::disposition::{Disposition, HasDisposition};
+use domain::task::role::Role;
 use domain::task::{RecordedOutcome, TaskId};
 use telemetry::events::DataWritten;
 

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 
-use db::{Db, DbError, pauses};
-use domain::pause::{PauseTarget, Pauses};
+use db::{Db, DbError, tasks};
+use domain::task::pause::{PauseTarget, Pauses};
 use supervision::background::Background;
 use supervision::lifecycle::{Lifecycle, Phase};
 use telemetry::events;
@@ -54,5 +54,5 @@ async fn keep_reading(db: Db, sender: Arc<watch::Sender<Pauses>>, lifecycle: Lif
 
 async fn read(db: &Db) -> Result<Pauses, DbError> {
     fail::fail_point!("pauses.read");
-    pauses::in_force(&db.client().await?).await
+    tasks::pauses::in_force(&db.client().await?).await
 }

@@ -305,9 +305,9 @@ mod tests {
     use crate::{Body, HandOver, Work};
     use db::tasks::ClaimedTask;
     use db::{Db, PoolSizes};
-    use domain::pause::Pauses;
     use domain::proxy::PoolState;
-    use domain::role::RoleSet;
+    use domain::task::pause::Pauses;
+    use domain::task::role::RoleSet;
     use domain::task::{LeaseTimes, TaskLease};
     use settings::{Config, LiveConfig};
     use supervision::background::Background;

@@ -37,11 +37,11 @@ pub use secret::Secret;
 pub use show::Setting;
 
 use domain::host::HostLimits;
-use domain::media_account::AddressTemplate;
+use domain::http::robots::RobotsPolicy;
+use domain::media::account::AddressTemplate;
 use domain::proxy::Budgets;
-use domain::robots::RobotsPolicy;
-use domain::role::RoleSet;
 use domain::task::LeaseTimes;
+use domain::task::role::RoleSet;
 use domain::vocabulary;
 use foundation::secrets::SecretKeys;
 

@@ -9,10 +9,10 @@ use strum::VariantArray;
 use super::Config;
 use super::errors::ConfigErrors;
 use super::show::Setting;
-use domain::host_name::HostName;
-use domain::media_account::check_platform;
-use domain::robots::RobotsPolicy;
-use domain::role::{Role, RoleSet};
+use domain::http::host_name::HostName;
+use domain::http::robots::RobotsPolicy;
+use domain::media::account::check_platform;
+use domain::task::role::{Role, RoleSet};
 use foundation::secrets::SecretKeys;
 
 const MIN_LEASE: Duration = Duration::from_millis(500);

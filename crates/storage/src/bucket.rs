@@ -30,7 +30,7 @@ use super::images::{self, StoredImage};
 use super::owner::{MAX_ROUNDS, Owner, Ownership, Step};
 use super::place::PlaceError;
 use super::{image_layout, layout};
-use domain::image::Subject;
+use domain::menu::image::Subject;
 use domain::payload::SweepTimes;
 use domain::store::StoreId;
 use settings::Storage;

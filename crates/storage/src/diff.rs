@@ -9,7 +9,7 @@ use tokio::sync::Semaphore;
 use super::{Payloads, StorageError};
 use domain::menu::Normalise;
 use domain::payload::Payload;
-use domain::payload_diff::{PayloadDiff, ProductOffer, offers};
+use domain::payload::diff::{PayloadDiff, ProductOffer, offers};
 
 /// A comparison may take as much memory as the largest menu does; the others wait for it.
 static COMPARISONS: Semaphore = Semaphore::const_new(1);

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use thiserror::Error;
 
-use domain::disposition::{Disposition, HasDisposition};
+use domain::task::disposition::{Disposition, HasDisposition};
 use foundation::process_limits::{self, REMEDY};
 
 /// How long a task waits for a storage root that is full or away.

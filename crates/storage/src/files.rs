@@ -16,7 +16,7 @@ use futures_util::future::BoxFuture;
 use super::error::StorageError;
 use super::images::StoredImage;
 use super::owner::{Owner, Ownership};
-use domain::image::Subject;
+use domain::menu::image::Subject;
 use domain::payload::SweepTimes;
 use domain::store::StoreId;
 

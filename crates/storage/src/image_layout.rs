@@ -7,8 +7,8 @@
 
 use std::path::{Path, PathBuf};
 
-use domain::brand;
-use domain::image::Subject;
+use domain::menu;
+use domain::menu::image::Subject;
 use foundation::digest::sha256_hex;
 
 /// The directory of all images, and the first part of each one's path.
@@ -62,7 +62,7 @@ fn prefix(subject: &Subject) -> &'static str {
 
 /// The slug of a brand's name, by which spellings of one brand are the same.
 pub fn brand_slug(name: Option<&str>) -> String {
-    slug(&brand::key(name.unwrap_or_default()))
+    slug(&menu::brand::key(name.unwrap_or_default()))
 }
 
 /// The file at `path` under `root`; None when the layout cannot name it.

@@ -20,7 +20,7 @@ use super::files::MAX_IMAGE_BYTES;
 use super::payloads::Payloads;
 use super::place::Place;
 use super::{durable, image_layout, media_layout};
-use domain::image::Subject;
+use domain::menu::image::Subject;
 use domain::payload::SweepTimes;
 
 /// The image files of one database in one place. Cheap to clone.

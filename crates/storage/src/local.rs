@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use chrono::{DateTime, NaiveDate, Utc};
-use domain::image::Subject;
+use domain::menu::image::Subject;
 use domain::payload::SweepTimes;
 use domain::store::StoreId;
 use tokio::sync::Semaphore;

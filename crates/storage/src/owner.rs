@@ -137,7 +137,7 @@ pub fn register(root: &Path, owner: &Owner) -> Result<Ownership, StorageError> {
     Err(StorageError::unavailable(root, "processes of several databases start on it at the same time"))
 }
 
-/// Looks whose files are under `root`, for the database with this id (`db::installation::storage_owner`).
+/// Looks whose files are under `root`, for the database with this id (`db::schema::installation::storage_owner`).
 pub fn root_owner(root: &Path, id: &str) -> Result<RootOwner, StorageError> {
     Ok(match read(root)?.as_deref() {
         None => RootOwner::Unknown,

@@ -17,11 +17,10 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
 
 use super::answer::{self, Answer};
-use super::connections;
 use super::faults::MediaFaultKind;
 use super::requests::Origin;
-use super::router;
 use super::world::World;
+use super::{connections, router};
 use crate::body::Body;
 
 /// Maximum bytes of a request's body.

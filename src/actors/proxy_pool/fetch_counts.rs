@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use crate::stealth::FetchMeter;
-use db::{Db, DbError, fetch_minute, fetch_store_day};
+use db::{Db, DbError, counts};
 use supervision::lifecycle::{Lifecycle, Phase};
 use telemetry::events;
 
@@ -53,9 +53,9 @@ impl FetchCountsWriter {
             return Ok(());
         }
         let client = self.db.client().await?;
-        fetch_minute::write(&client, self.process, &totals).await?;
+        counts::fetch_minute::write(&client, self.process, &totals).await?;
         self.meter.written(&totals);
-        fetch_store_day::write(&client, self.process, &stores).await?;
+        counts::fetch_store_day::write(&client, self.process, &stores).await?;
         self.meter.stores_written(&stores);
         Ok(())
     }

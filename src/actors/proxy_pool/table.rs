@@ -61,6 +61,6 @@ async fn load(db: Db, keys: SecretKeys, counts: Option<FetchCountsWriter>) -> Re
     let proxies = db::proxies::load(&db.client().await?, &keys).await?;
     let Some(counts) = counts else { return Ok(LoadedRows { proxies, usage: None }) };
     counts.write().await?;
-    let usage = db::proxy_usage::today(&db.client().await?).await?;
+    let usage = db::proxies::usage::today(&db.client().await?).await?;
     Ok(LoadedRows { proxies, usage: Some(usage) })
 }

@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use db::proxy_passwords::UnreadableProxy;
+use db::proxies::passwords::UnreadableProxy;
 use domain::proxy::ProxyId;
 use telemetry::events;
 

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::dump::Dump;
 use crate::cli::CliError;
-use db::migrate;
+use db::schema;
 use domain::amounts::counted;
 use foundation::clock::Clock;
 
@@ -27,7 +27,7 @@ pub struct Manifest {
     pub made_at: DateTime<Utc>,
     /// The last migration of the database.
     pub schema: String,
-    /// Owner of the files (`db::installation::storage_owner`).
+    /// Owner of the files (`db::schema::installation::storage_owner`).
     pub owner: String,
     pub database: Dump,
     pub files: Files,
@@ -114,7 +114,7 @@ impl Manifest {
         };
         let damaged = |error| CliError::usage(format!("{} is damaged: {error}", path.display()));
         let version: Version = serde_json::from_slice(&text).map_err(damaged)?;
-        if version.format != FORMAT || !migrate::knows(&version.schema) {
+        if version.format != FORMAT || !schema::migrate::knows(&version.schema) {
             return Err(CliError::conflict(format!(
                 "the backup was created by drover {}, which is newer than this one ({}): restore it with that version",
                 version.drover,

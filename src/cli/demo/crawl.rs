@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use chrono::{DateTime, TimeDelta, Utc};
 use indicatif::{ProgressBar, ProgressStyle};
 
-use db::demo_report::{self, CrawlProgress};
-use db::{Db, DbError, demo_schedules, schedules};
+use db::demo::report::CrawlProgress;
+use db::{Db, DbError, demo, schedules};
 use domain::store::StoreId;
 
 const FETCH: &str = "payload_fetch_all";
@@ -46,7 +46,7 @@ pub async fn fetch<'a>(db: &Db, crawl: Crawl<'a>) -> Result<Fetched<'a>, DbError
 
 /// Time at which the tasks of the crawl with that number were made; None before.
 pub async fn begun(db: &Db, number: u32) -> Result<Option<DateTime<Utc>>, DbError> {
-    demo_report::begun(&db.client().await?, FETCH, due_at(number)).await
+    demo::report::begun(&db.client().await?, FETCH, due_at(number)).await
 }
 
 impl Fetched<'_> {
@@ -76,7 +76,7 @@ async fn run(db: &Db, schedule: &str, crawl: Crawl<'_>) -> Result<(), DbError> {
     schedules::run_for(db, schedule, due_at(crawl.number)).await?;
     let Some(next_at) = crawl.next_at else { return Ok(()) };
     let wait = next_at.saturating_duration_since(tokio::time::Instant::now());
-    demo_schedules::set_next_run(&db.client().await?, schedule, wait).await
+    demo::schedules::set_next_run(&db.client().await?, schedule, wait).await
 }
 
 async fn wait(db: &Db, since: DateTime<Utc>, apart: &[StoreId], bar: &ProgressBar) -> Result<CrawlProgress, DbError> {
@@ -98,7 +98,7 @@ async fn wait(db: &Db, since: DateTime<Utc>, apart: &[StoreId], bar: &ProgressBa
 }
 
 async fn progress(db: &Db, since: DateTime<Utc>, apart: &[StoreId]) -> Result<CrawlProgress, DbError> {
-    demo_report::progress(&db.client().await?, since, apart).await
+    demo::report::progress(&db.client().await?, since, apart).await
 }
 
 /// Each crawl has a due time of its own: a schedule makes the tasks of one due time exactly once.

@@ -7,8 +7,8 @@ use tokio::time::Instant;
 
 use super::faults;
 use super::state::State;
-use db::demo_history::{self, QueueHistory};
-use db::{Db, DbError};
+use db::demo::history::QueueHistory;
+use db::{Db, DbError, demo};
 use domain::store::StoreId;
 
 /// The host of the simulated platform, as counts of requests name it.
@@ -24,7 +24,7 @@ pub async fn write_queue(db: &Db, state: &State, apart: &[StoreId]) -> Result<Op
         dead_proxy: faults::DEAD_PROXY as i64 + 1,
         empty: faults::empty(apart),
     };
-    Ok(demo_history::write_queue(db, history).await?.then(|| begun.elapsed()))
+    Ok(demo::history::write_queue(db, history).await?.then(|| begun.elapsed()))
 }
 
 /// The history of prices and stock, until it is written.
@@ -42,7 +42,7 @@ impl ProductHistory {
             return Ok(None);
         }
         let begun = Instant::now();
-        match demo_history::write_products(db, seed).await {
+        match demo::history::write_products(db, seed).await {
             // a refresh holds some of the products, or the keeper restarts the server: after the next crawl
             Err(error) if error.is_transient() => Ok(None),
             written => {

@@ -13,8 +13,8 @@ use sim::{Photo, PictureAnswer, Simulator};
 
 use super::crawl;
 use crate::downloads::DownloadQueue;
-use db::images::OriginalImage;
-use db::{Client, Db, DbError, demo_report};
+use db::products::images::OriginalImage;
+use db::{Client, Db, DbError, demo};
 use domain::amounts::counted;
 use domain::store::Platform;
 use foundation::cpu;
@@ -59,7 +59,7 @@ pub struct ImageCheck {
 /// left.
 pub async fn wait(db: &Db, queue: &DownloadQueue) -> Result<Duration, DbError> {
     let begun = Instant::now();
-    for store in db::images::stores(&db.client().await?, None, None).await? {
+    for store in db::products::images::stores(&db.client().await?, None, None).await? {
         queue.add(store);
     }
     let (mut progress, bar) = (queue.progress(), crawl::image_bar());
@@ -105,7 +105,7 @@ impl ImageCheck {
         root: &Path,
         limit: usize,
     ) -> Result<(ImageReport, Vec<String>), DbError> {
-        let rows = demo_report::images::all(client, Platform::Dutchie).await?;
+        let rows = demo::report::images::all(client, Platform::Dutchie).await?;
         let (images, mut report) = (Images::under(root), ImageReport::default());
         let (mut examples, mut missing) = (Vec::new(), Vec::new());
         let mut left = limit;

@@ -9,7 +9,7 @@ use chrono::{DateTime, Utc};
 use super::crawl;
 use contract::task_changes::TaskChange;
 use db::tasks::ChangeError;
-use db::{Client, Db, DbError, demo_tasks, tasks};
+use db::{Client, Db, DbError, demo, tasks};
 use domain::store::StoreId;
 use domain::task::TaskId;
 
@@ -24,14 +24,14 @@ pub async fn clear(db: &Db, number: u32, apart: &[StoreId]) -> Result<(), DbErro
         );
     }
     let Some(begun) = begun else { return Ok(()) };
-    for task in demo_tasks::spent(&client, begun, apart).await? {
+    for task in demo::tasks::spent(&client, begun, apart).await? {
         restart(&client, task).await?;
     }
     Ok(())
 }
 
 async fn remove(client: &Client, begun: Option<DateTime<Utc>>, apart: &[StoreId]) -> Result<usize, DbError> {
-    let others = demo_tasks::of_others(client, begun, apart).await?;
+    let others = demo::tasks::of_others(client, begun, apart).await?;
     for task in &others {
         unless_refused(tasks::delete(client, *task).await.map(drop))?;
     }

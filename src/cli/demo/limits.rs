@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::handlers::housekeeping::Housekeeping;
 use crate::handlers::retention::RetentionRun;
-use db::{Db, demo_limits, installation};
+use db::{Db, demo, schema};
 use settings::{Config, Retention};
 use storage::{Payloads, Place};
 
@@ -44,10 +44,10 @@ pub fn adapt(config: &mut Config) {
 
 /// Deletes what is too old, at the end of a crawl: the hourly turn of retention would come too late.
 pub async fn apply(db: &Db, config: &Config) -> anyhow::Result<()> {
-    let owner = installation::storage_owner(&db.client().await?).await?;
+    let owner = schema::installation::storage_owner(&db.client().await?).await?;
     let housekeeping = Housekeeping { db: db.clone(), payloads: Payloads::new(Place::of(config)?, owner) };
     let ages = Retention { snapshots: None, ..config.retention.clone() };
     housekeeping.retain(RetentionRun { ages: &ages, dry_run: false, goes_on: &|_| true }).await?;
-    demo_limits::apply(db, SNAPSHOTS).await?;
+    demo::limits::apply(db, SNAPSHOTS).await?;
     Ok(())
 }

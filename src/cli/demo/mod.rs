@@ -40,7 +40,7 @@ use crate::actors::plan::Plan;
 use crate::app::database::{self, OpenDatabase};
 use crate::app::{App, PreparedApp};
 use dashboard::IS_BUILT;
-use db::{Db, demo_schedules, migrate, schedules, tasks};
+use db::{Db, demo, schedules, schema, tasks};
 use domain::store::StoreId;
 use settings::{Config, LiveConfig, Secret, Storage};
 
@@ -164,11 +164,11 @@ impl Demo<'_> {
     async fn prepare(&self, config: &Arc<Config>, state: &State) -> anyhow::Result<Prepared> {
         let server = if self.args.once { Vec::new() } else { limits::server_settings() };
         let opened = database::open_with(config, server).await?;
-        migrate::up_own(&opened.db).await?;
+        schema::migrate::up_own(&opened.db).await?;
         let apart = world::seed_database(&opened.db, self.sim, state, &self.env.config.secrets.keys()).await?;
         let client = opened.db.client().await?;
         schedules::ensure_defaults(&client).await?;
-        demo_schedules::switch_discovery_off(&client).await?;
+        demo::schedules::switch_discovery_off(&client).await?;
         drop(client);
         // a running demo would hold the ports, so claimed tasks belong to a dead process
         tasks::recover_all(&opened.db.client().await?).await?;

@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use sim::Simulator;
 
 use crate::simulated;
-use db::demo_report::products::{self, ProductRecord};
+use db::demo::report::products;
+use db::demo::report::products::ProductRecord;
 use db::{Client, DbError};
 use domain::store::Platform;
 

@@ -10,8 +10,8 @@ use tokio::time::Instant;
 use super::faults;
 use super::images::ImageReport;
 use super::oracle::{self, OracleReport};
-use db::demo_report::{self, CrawlProgress, FaultyStore};
-use db::{Client, DbError, proxies};
+use db::demo::report::{CrawlProgress, FaultyStore};
+use db::{Client, DbError, demo, proxies};
 use domain::amounts::counted;
 use domain::proxy::HealthCounts;
 use domain::store::StoreId;
@@ -74,7 +74,7 @@ pub struct Subject<'a> {
 impl Summary {
     pub async fn of(client: &Client, subject: Subject<'_>) -> Result<Summary, DbError> {
         let Subject { sim, stores, apart, crawled: (since, progress), began, database_url } = subject;
-        let totals = demo_report::totals(client, since, apart).await?;
+        let totals = demo::report::totals(client, since, apart).await?;
         let unsteady = faults::unsteady(sim).filter(|_| !apart.is_empty());
         Ok(Summary {
             stores,
@@ -119,8 +119,8 @@ impl FaultReport {
         if apart.is_empty() {
             return Ok(None);
         }
-        let stores = demo_report::faulty(client, since, apart).await?;
-        Ok(Some(FaultReport { stores, survived: demo_report::survived(client, since, apart).await? }))
+        let stores = demo::report::faulty(client, since, apart).await?;
+        Ok(Some(FaultReport { stores, survived: demo::report::survived(client, since, apart).await? }))
     }
 }
 

@@ -8,13 +8,12 @@ use domain::store::{NewStore, StoreId};
 use rand::Rng;
 use sim::{Settings, Simulator};
 
-use super::faults;
-use super::limits;
 use super::state::State;
+use super::{faults, limits};
 use crate::cli::CliError;
 use crate::simulated;
 use contract::stores::ImportedStores;
-use db::{Db, proxies, store_requests, stores};
+use db::{Db, proxies, stores};
 use domain::proxy::ProxyEntry;
 use foundation::secrets::SecretKeys;
 use settings::Config;
@@ -125,7 +124,7 @@ pub async fn seed_database(db: &Db, sim: &Simulator, state: &State, keys: &Secre
     let stores: Vec<NewStore> = sim.stores().iter().take(state.stores).map(simulated::store).collect();
     stores::add_unless_known(&tx, &stores).await?;
     let faulty = if state.has_faults { faults::stores(sim) } else { Vec::new() };
-    let ImportedStores { imported, known, .. } = store_requests::import(&tx, &faulty).await?;
+    let ImportedStores { imported, known, .. } = stores::requests::import(&tx, &faulty).await?;
     tx.commit().await?;
     let mut ids: Vec<StoreId> = imported.into_iter().map(|store| store.id).chain(known).collect();
     ids.sort_unstable();

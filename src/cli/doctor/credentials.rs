@@ -2,12 +2,12 @@
 
 use super::finding::Finding;
 use super::unread;
-use db::{Db, credentials};
+use db::{Db, access};
 use foundation::secrets::SecretKeys;
 
 /// The credentials that no job can read.
 pub async fn check(db: &Db, keys: &SecretKeys) -> Finding {
-    let read = async { credentials::rekey(&db.client().await?, keys, true).await };
+    let read = async { access::credentials::rekey(&db.client().await?, keys, true).await };
     let rekeyed = match read.await {
         Ok(rekeyed) => rekeyed,
         Err(error) => return unread("credentials", &error),

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::finding::Finding;
 use crate::cli::output;
-use db::{Db, installation, payloads};
+use db::{Db, payloads, schema};
 use settings::Config;
 use storage::free_space::{self, free_bytes};
 use storage::{Payloads, Place};
@@ -90,7 +90,7 @@ pub async fn payload_files(db: &Db, config: &Config) -> Option<Finding> {
 async fn missing_files(db: &Db, config: &Config) -> anyhow::Result<(usize, Vec<String>)> {
     let client = db.client().await?;
     let paths = payloads::newest_paths(&client, FILES_CHECKED).await?;
-    let files = Payloads::new(Place::of(config)?, installation::storage_owner(&client).await?);
+    let files = Payloads::new(Place::of(config)?, schema::installation::storage_owner(&client).await?);
     let missing = files.missing(paths.clone()).await?;
     Ok((paths.len(), paths.into_iter().filter(|path| missing.contains(path)).collect()))
 }

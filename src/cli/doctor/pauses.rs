@@ -6,13 +6,13 @@ use super::unread;
 use crate::cli::output::time;
 use crate::cli::pause;
 use contract::pauses::Pause;
-use db::{Db, pauses};
+use db::{Db, tasks};
 
 /// Maximum number of pauses that are named.
 const MAX_NAMED: usize = 3;
 
 pub async fn check(db: &Db) -> Option<Finding> {
-    let read = async { pauses::list(&db.client().await?).await };
+    let read = async { tasks::pauses::list(&db.client().await?).await };
     match read.await {
         Ok(pauses) => finding(&pauses),
         Err(error) => Some(unread("pauses", &error)),

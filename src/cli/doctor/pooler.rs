@@ -3,14 +3,14 @@
 
 use super::finding::Finding;
 use super::unread;
-use db::Db;
-use db::server_info::{self, SessionSettings};
+use db::schema::server_info::SessionSettings;
+use db::{Db, schema};
 
 pub async fn check(db: &Db, config: &settings::Database) -> Option<Finding> {
     if !db.server().is_pooled() {
         return None;
     }
-    let read = async { server_info::session(&db.client().await?).await };
+    let read = async { schema::server_info::session(&db.client().await?).await };
     Some(match read.await {
         Ok(session) => finding(&session, config),
         Err(error) => unread("pooler", &error),
@@ -19,7 +19,7 @@ pub async fn check(db: &Db, config: &settings::Database) -> Option<Finding> {
 
 fn finding(session: &SessionSettings, config: &settings::Database) -> Finding {
     let remedy = |wanted: &[(&'static str, String)]| {
-        format!("run `{}`, then RECONNECT in the pooler", server_info::alter_role(wanted))
+        format!("run `{}`, then RECONNECT in the pooler", schema::server_info::alter_role(wanted))
     };
     match (session.necessary(config).as_slice(), session.advisable(config).as_slice()) {
         ([], []) => Finding::well("pooler", "the account has the settings that drover needs behind a pooler"),

@@ -7,7 +7,7 @@ use super::unread;
 use crate::cli::Env;
 use crate::cli::proxies::checker::Checker;
 use contract::proxies::{ProxyFilter, ProxyListing};
-use db::proxy_passwords::{RekeyReport, rekey};
+use db::proxies::passwords::{RekeyReport, rekey};
 use db::{Client, Db, DbError, proxies};
 use domain::proxy::{Budgets, HealthCounts, ProxyRow, RestingProxies, ShownHealth, StoredState, address};
 use foundation::secrets::SecretKeys;

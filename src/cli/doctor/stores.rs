@@ -4,7 +4,7 @@
 use super::finding::Finding;
 use super::unread;
 use contract::overview::{StoreCounts, TroubledStore};
-use db::{Db, overview};
+use db::{Db, tasks};
 use domain::amounts::counted;
 use domain::store::StoreStatus;
 use domain::vocabulary::Word;
@@ -15,7 +15,7 @@ const MAX_READ: i64 = 20;
 const MAX_NAMED: usize = 3;
 
 pub async fn check(db: &Db) -> Vec<Finding> {
-    let read = async { overview::stores(&db.client().await?, MAX_READ).await };
+    let read = async { tasks::overview::stores(&db.client().await?, MAX_READ).await };
     match read.await {
         Ok(counts) => findings(&counts),
         Err(error) => vec![unread("stores", &error)],

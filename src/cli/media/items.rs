@@ -5,7 +5,7 @@ use super::super::output::{bytes, time};
 use super::super::{Env, ExitCode, values};
 use contract::age_sort::AgeSort;
 use contract::media::items::{ItemPage, ItemView};
-use domain::media_item::ItemState;
+use domain::media::item::ItemState;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {

@@ -6,7 +6,7 @@ use crate::cli::store_name::StoreName;
 use crate::cli::{Env, ExitCode, values};
 use domain::amounts::counted;
 use domain::payload::PayloadId;
-use domain::payload_diff::{
+use domain::payload::diff::{
     ComparedPayload, DiffDetails, OptionOffer, PayloadDiff, Prices, ProductChange, ProductOffer, StockLevel,
 };
 
@@ -138,7 +138,7 @@ fn stock(stock: &StockLevel) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use domain::payload_diff::OptionChange;
+    use domain::payload::diff::OptionChange;
 
     #[test]
     fn a_product_whose_options_alone_changed_has_no_line_of_its_own() {

@@ -14,14 +14,14 @@ use crate::cli::progress::CommandProgress;
 use crate::cli::store_name::{self, StoreName};
 use crate::cli::{CliError, Env, ExitCode, missing, values};
 use contract::task_requests::TaskRequest;
-use db::payload_replays::{self, Replay, ReplayChoice, ReplayPayload};
-use db::task_requests::{self, RequestError};
-use db::{Client, Db, DbError};
+use db::payloads::replays::{Replay, ReplayChoice, ReplayPayload};
+use db::tasks::requests::RequestError;
+use db::{Client, Db, DbError, payloads, tasks};
 use domain::amounts::counted;
+use domain::menu::stock::PayloadPosition;
 use domain::payload::PayloadId;
-use domain::role::Role;
-use domain::stock::PayloadPosition;
 use domain::store::StoreId;
+use domain::task::role::Role;
 use storage::{Payloads, Place};
 
 /// Number of payloads whose tasks are queued in one transaction.
@@ -99,17 +99,17 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     if let Some(id) = db::stores::first_missing(&client, choice.stores.as_deref().unwrap_or_default()).await? {
         return Err(CliError::not_found(missing::with_remedy(&format!("store {id} does not exist"))).into());
     }
-    let earlier = if restart { None } else { payload_replays::resume(&client, &choice).await? };
+    let earlier = if restart { None } else { payloads::replays::resume(&client, &choice).await? };
     let resumed = earlier.is_some();
     let replay = match earlier {
         Some(replay) => replay,
-        None if dry_run => payload_replays::plan(&client, &choice).await?,
+        None if dry_run => payloads::replays::plan(&client, &choice).await?,
         None => {
-            payload_replays::abandon(&client, &choice).await?;
-            payload_replays::begin(&client, &choice).await?
+            payloads::replays::abandon(&client, &choice).await?;
+            payloads::replays::begin(&client, &choice).await?
         }
     };
-    let owner = db::installation::storage_owner(&client).await?;
+    let owner = db::schema::installation::storage_owner(&client).await?;
     drop(client);
     let work = Work {
         files: Payloads::new(Place::of(&env.config)?, owner),
@@ -142,7 +142,7 @@ async fn one(id: PayloadId, env: &Env) -> anyhow::Result<ExitCode> {
     let payload = db::payloads::get(&tx, id).await?;
     let payload =
         payload.ok_or_else(|| CliError::not_found(missing::with_remedy(&format!("payload {id} does not exist"))))?;
-    let files = Payloads::new(Place::of(&env.config)?, db::installation::storage_owner(&tx).await?);
+    let files = Payloads::new(Place::of(&env.config)?, db::schema::installation::storage_owner(&tx).await?);
     if !files.missing(vec![payload.storage_path.clone()]).await?.is_empty() {
         return Err(
             CliError::not_found(format!("the file of payload {id} is missing: {}", payload.storage_path)).into()
@@ -154,7 +154,7 @@ async fn one(id: PayloadId, env: &Env) -> anyhow::Result<ExitCode> {
         payload: json!({ "payload_id": id }),
         ..TaskRequest::default()
     };
-    let task = task_requests::enqueue(&tx, request).await.map_err(not_queued)?.id;
+    let task = tasks::requests::enqueue(&tx, request).await.map_err(not_queued)?.id;
     tx.commit().await?;
     env.out.either(&json!({ "task_id": task, "payload_id": id }), |_| format!("task {task}: payload {id}"))?;
     Ok(ExitCode::Ok)
@@ -182,7 +182,7 @@ struct Work {
 impl Work {
     async fn run(mut self) -> anyhow::Result<Answer> {
         let client = self.db.client().await?;
-        let mut remaining = payload_replays::remaining(&client, &self.replay, &self.choice).await?;
+        let mut remaining = payloads::replays::remaining(&client, &self.replay, &self.choice).await?;
         drop(client);
         self.progress.set_total(remaining);
         while !self.progress.is_stopped() {
@@ -203,7 +203,7 @@ impl Work {
             self.wait_for_room().await?;
         }
         for _ in 0..MAX_TRIES {
-            let page = payload_replays::page(&self.client().await?, &self.replay, &self.choice, PART as i64).await?;
+            let page = payloads::replays::page(&self.client().await?, &self.replay, &self.choice, PART as i64).await?;
             let Some(last) = page.last() else { return Ok(0) };
             let last = PayloadPosition { fetched_at: last.fetched_at, id: last.id };
             let looked_at = page.len() as u64;
@@ -226,13 +226,13 @@ impl Work {
             self.replay.skip_to(last);
             return Ok(payloads.len() as u64);
         }
-        Ok(payload_replays::queue_part(&self.db, &mut self.replay, payloads, last).await? as u64)
+        Ok(payloads::replays::queue_part(&self.db, &mut self.replay, payloads, last).await? as u64)
     }
 
     /// Waits, so that a long replay does not fill the queue: workers take its tasks when nothing else waits.
     async fn wait_for_room(&self) -> anyhow::Result<()> {
         while !self.progress.is_stopped() {
-            if payload_replays::open_tasks(&self.client().await?).await? < MAX_OPEN {
+            if payloads::replays::open_tasks(&self.client().await?).await? < MAX_OPEN {
                 break;
             }
             self.progress.set_message("waiting until workers have run the queued tasks");
@@ -259,7 +259,7 @@ impl Work {
 
     async fn finish(self) -> anyhow::Result<Answer> {
         if !self.answer.dry_run {
-            payload_replays::finish(&self.client().await?, &self.replay).await?;
+            payloads::replays::finish(&self.client().await?, &self.replay).await?;
         }
         Ok(self.answer)
     }

@@ -9,7 +9,8 @@ use crate::app::data::DataFiles;
 use crate::cli::output::time;
 use crate::cli::{CliError, Env, ExitCode};
 use crate::platforms::PlatformRegistry;
-use db::query_hashes::{self, QueryHashRow};
+use db::hosts;
+use db::hosts::query_hashes::QueryHashRow;
 use domain::query_hash::QueryHash;
 use domain::store::Platform;
 
@@ -58,7 +59,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
 
 async fn list(platform: Platform, env: &Env) -> anyhow::Result<ExitCode> {
     let client = env.db_to_read().await?.client().await?;
-    let rows = query_hashes::list(&client, platform).await?;
+    let rows = hosts::query_hashes::list(&client, platform).await?;
     let headers = ["operation", "hash", "endpoint", "added", "first accepted", "last accepted", "last refused"];
     env.out.listed("hashes", &rows, &headers, cells)?;
     env.out.note_of_none(&rows, "no hashes to show: add one with `drover platforms hashes add OPERATION HASH`");
@@ -70,7 +71,7 @@ async fn add(mut added: AddedHash, env: &Env) -> anyhow::Result<ExitCode> {
     added.hash = checked(&added.hash)?;
     let hash = QueryHash { operation: added.operation.clone(), hash: added.hash.clone() };
     let client = env.db().await?.client().await?;
-    if query_hashes::add(&client, added.platform, &[hash]).await? == 0 {
+    if hosts::query_hashes::add(&client, added.platform, &[hash]).await? == 0 {
         let message = "this hash is known already; `drover platforms hashes list` shows the endpoints that refused it";
         return Err(CliError::conflict(message).into());
     }

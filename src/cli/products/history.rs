@@ -6,7 +6,7 @@ use crate::cli::client::with_query;
 use crate::cli::output::{amount, money, time};
 use crate::cli::{Env, ExitCode, values};
 use contract::products::{OfferPoint, OptionHistory, ProductHistory};
-use domain::product::ProductId;
+use domain::menu::product::ProductId;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {

@@ -4,7 +4,7 @@ use crate::cli::output::{amount, money, time};
 use crate::cli::{Env, ExitCode};
 use contract::products::{OptionView, ProductDetail, ProductView};
 use domain::amounts::counted;
-use domain::product::ProductId;
+use domain::menu::product::ProductId;
 
 pub async fn run(id: ProductId, env: &Env) -> anyhow::Result<ExitCode> {
     let detail: ProductDetail = env.api_to_read().await?.get(&format!("/api/products/{id}")).await?;

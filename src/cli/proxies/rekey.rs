@@ -4,8 +4,8 @@
 use serde::Serialize;
 
 use crate::cli::{CliError, Env, ExitCode};
-use db::credentials::RekeyedCredentials;
-use db::proxy_passwords::{RekeyReport, UnreadableProxy, rekey};
+use db::access::credentials::RekeyedCredentials;
+use db::proxies::passwords::{RekeyReport, UnreadableProxy, rekey};
 
 const NO_KEY: &str = "secrets.key is not set: create one with `openssl rand -hex 32`, and give it to all processes as DROVER__SECRETS__KEY";
 
@@ -47,7 +47,7 @@ pub async fn run(dry_run: bool, env: &Env) -> anyhow::Result<ExitCode> {
     let db = if dry_run { env.db_to_read().await? } else { env.db().await? };
     let client = db.client().await?;
     let rekeyed = rekey(&client, &keys, dry_run).await?;
-    let credentials = db::credentials::rekey(&client, &keys, dry_run).await?;
+    let credentials = db::access::credentials::rekey(&client, &keys, dry_run).await?;
     let code = if rekeyed.unreadable.is_empty() && credentials.unreadable.is_empty() {
         ExitCode::Ok
     } else {

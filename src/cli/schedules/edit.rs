@@ -8,11 +8,11 @@ use crate::app::data::DataFiles;
 use crate::cli::{CliError, Env, ExitCode, groups, values};
 use crate::platforms::PlatformRegistry;
 use contract::schedules::{SavedSchedule, ScheduleRequest, ScheduleUpdate};
-use domain::group;
-use domain::role::Role;
 use domain::schedule::INTERVALS;
-use domain::state_code::StateCode;
+use domain::store;
 use domain::store::Platform;
+use domain::store::state_code::StateCode;
+use domain::task::role::Role;
 use settings::Config;
 
 /// Interval or times of a schedule.
@@ -40,7 +40,7 @@ pub struct Add {
     #[arg(long = "tz", value_name = "ZONE", conflicts_with = "every")]
     time_zone: Option<String>,
     /// Only stores of this group; schedules of the same role without a group then leave these stores out
-    #[arg(long, value_parser = group::name)]
+    #[arg(long, value_parser = store::group::name)]
     group: Option<String>,
     /// Only stores in this state, such as AZ
     #[arg(long)]
@@ -69,7 +69,7 @@ pub struct Set {
     #[arg(long, conflicts_with = "every")]
     no_tz: bool,
     /// Only stores of this group
-    #[arg(long, value_parser = group::name, conflicts_with = "no_group")]
+    #[arg(long, value_parser = store::group::name, conflicts_with = "no_group")]
     group: Option<String>,
     /// Include stores of all groups
     #[arg(long)]

@@ -2,12 +2,11 @@
 
 use crate::cli::client::{ApiClient, ClientError};
 use crate::cli::each::each;
-use crate::cli::enqueue;
 use crate::cli::store_name::Stores;
-use crate::cli::{Env, ExitCode};
+use crate::cli::{Env, ExitCode, enqueue};
 use contract::task_requests::{RequestedTask, TaskRequest};
-use domain::role::Role;
 use domain::store::StoreId;
+use domain::task::role::Role;
 
 /// Priority of tasks that a person requests, as in the dashboard.
 const BY_HAND: i64 = 20;

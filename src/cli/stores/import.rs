@@ -11,8 +11,8 @@ use crate::cli::progress::CommandProgress;
 use crate::cli::{CliError, Env, ExitCode};
 use contract::stores::{ImportedStore, ImportedStores, MAX_IMPORTED, RenamedStore};
 use domain::amounts::counted;
-use domain::group::MAX_GROUPS;
 use domain::store::StoreId;
+use domain::store::group::MAX_GROUPS;
 
 /// Maximum number of stores that are named for one reason.
 const MAX_NAMED: usize = 20;

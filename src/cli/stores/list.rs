@@ -4,7 +4,7 @@ use crate::cli::client::with_query;
 use crate::cli::output::time;
 use crate::cli::{Env, ExitCode, groups, values};
 use contract::stores::{StorePage, StoreSort, StoreView};
-use domain::group;
+use domain::store;
 use domain::store::{EMPTY_MENUS, Platform, StoreStatus};
 
 /// Number of stores per request.
@@ -13,7 +13,7 @@ const PAGE: &str = "500";
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Only stores of this group
-    #[arg(long, value_parser = group::name)]
+    #[arg(long, value_parser = store::group::name)]
     group: Option<String>,
     /// Only stores in this state, such as AZ
     #[arg(long)]

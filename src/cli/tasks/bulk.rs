@@ -9,9 +9,9 @@ use crate::cli::client::ApiClient;
 use crate::cli::progress::CommandProgress;
 use crate::cli::{CliError, Env, ExitCode, values};
 use contract::operations::{BulkAnswer, BulkRequest, Failure, Operation};
-use db::{Db, operations};
+use db::{Db, tasks};
 use domain::amounts::counted;
-use domain::bulk_action::BulkAction;
+use domain::task::bulk_action::BulkAction;
 use domain::vocabulary;
 
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
@@ -106,7 +106,7 @@ async fn follow(mut operation: Operation, api: &ApiClient, env: &Env) -> anyhow:
 
 async fn work_or_wait(db: Option<&Db>, progress: &CommandProgress) -> anyhow::Result<()> {
     let batch = match db {
-        Some(db) => operations::run_batch(db).await?,
+        Some(db) => tasks::operations::run_batch(db).await?,
         None => None,
     };
     if batch.is_none() {

@@ -7,10 +7,10 @@ use crate::cli::client::{ApiClient, with_query};
 use crate::cli::store_name::{self, StoreName};
 use crate::cli::{schedules, values};
 use contract::tasks::TaskFilter;
-use domain::role::RoleSet;
-use domain::shown_status::ShownStatus;
 use domain::store::Platform;
 use domain::task::TaskId;
+use domain::task::role::RoleSet;
+use domain::task::shown_status::ShownStatus;
 
 /// Flags by which tasks are chosen.
 #[derive(Debug, clap::Args)]

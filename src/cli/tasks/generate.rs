@@ -11,7 +11,7 @@ use contract::generation::{DiscoveryRequest, RecoveryRequest, Resync, ResyncRequ
 use contract::task_requests::RequestedTask;
 use contract::tasks::{Recovery, WaitingLeases};
 use domain::amounts::counted;
-use domain::state_code::StateCode;
+use domain::store::state_code::StateCode;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {

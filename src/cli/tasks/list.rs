@@ -11,7 +11,7 @@ use crate::cli::{Env, ExitCode, values};
 use contract::age_sort::AgeSort;
 use contract::tasks::{Counts, TaskCounts, TaskFilter, TaskPage, TaskView};
 use domain::amounts::grouped;
-use domain::retry_state::RetryState;
+use domain::task::retry_state::RetryState;
 use domain::vocabulary::Word;
 use foundation::clock::Clock;
 

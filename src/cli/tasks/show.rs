@@ -6,8 +6,8 @@ use super::stopped;
 use crate::cli::output::time;
 use crate::cli::{Env, ExitCode};
 use contract::tasks::{AttemptView, StoppedClaims, TaskDetail, TaskView};
-use domain::retry_state::RetryState;
 use domain::task::TaskId;
+use domain::task::retry_state::RetryState;
 use domain::vocabulary::Word;
 
 pub async fn run(id: TaskId, env: &Env) -> anyhow::Result<ExitCode> {

@@ -4,8 +4,8 @@ use crate::cli::client::ApiClient;
 use contract::pauses::{Pause, PauseList};
 use contract::proxies::ProxyPage;
 use contract::tasks::{StoppedClaims, TaskView};
-use domain::pause::PauseTarget;
-use domain::shown_status::ShownStatus;
+use domain::task::pause::PauseTarget;
+use domain::task::shown_status::ShownStatus;
 use domain::vocabulary::Word;
 
 /// Reads why tasks are not claimed, as a page of tasks shows it.

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::cli::{Env, ExitCode};
-use db::task_views::activity::{Activity, Event};
+use db::tasks::views::activity::{Activity, Event};
 
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
 

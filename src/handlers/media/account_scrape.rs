@@ -23,11 +23,12 @@ use crate::handlers::Context;
 use ::media::gallery_dl::{self, Archive, Credential, ItemId, ScrapeType, Secret};
 use ::media::tool::{self, Ended, WorkDirectory};
 use ::media::{Login, Verdict};
-use db::credentials::{self, OpenCredential};
-use db::media_accounts::{self, ScrapedAccount};
+use db::access;
+use db::access::credentials::OpenCredential;
+use db::media::accounts::ScrapedAccount;
 use domain::credential::CredentialKind;
-use domain::media_account::{AccountKind, check_platform, check_username, web_address};
-use domain::media_item::{ItemId as FileId, ItemKind, NewItem};
+use domain::media::account::{AccountKind, check_platform, check_username, web_address};
+use domain::media::item::{ItemId as FileId, ItemKind, NewItem};
 use domain::vocabulary::Word;
 use foundation::digest::sha256_hex;
 use queue::{Outcome, TaskError};
@@ -214,7 +215,7 @@ fn end_of_lock(error: ItemError) -> TaskError {
 async fn login(ctx: &Context, account: &Account) -> Result<Option<OpenCredential>, TaskError> {
     let Some(id) = account.row.as_ref().and_then(|row| row.credential_id) else { return Ok(None) };
     let client = ctx.services.db.client().await?;
-    Ok(Some(credentials::open_for(&client, id, &account.platform, &ctx.services.keys).await?))
+    Ok(Some(access::credentials::open_for(&client, id, &account.platform, &ctx.services.keys).await?))
 }
 
 fn secret(login: &OpenCredential, cookies: Option<&CookieFile>, url: &Url) -> Result<Secret, TaskError> {
@@ -270,7 +271,7 @@ async fn fill(ctx: &Context, mut archive: Archive, account: &Account, sources: &
     let (mut before, mut known, mut has_ownerless) = (FileId::MAX, 0, false);
     while known < MAX_KNOWN {
         let client = ctx.services.db.client().await?;
-        let files = media_accounts::known_files(&client, id, sources, before).await?;
+        let files = db::media::accounts::known_files(&client, id, sources, before).await?;
         drop(client);
         let Some(last) = files.last() else { break };
         (before, known) = (last.id, known + files.len());

@@ -16,12 +16,12 @@ use super::{CREDENTIAL_WORKS, fields};
 use crate::handlers::Context;
 use ::media::clients::Odd;
 use ::media::clients::tmdb::{self, KeyKind, PersonCredits};
-use db::appearances::{self, SyncedPerson, Unread};
-use db::credentials::{self, OpenCredential};
+use db::access::credentials::OpenCredential;
+use db::media::appearances::{SyncedPerson, Unread};
 use db::tasks::waits_since;
-use db::{DbError, Tx};
-use domain::kinds::appearances_sync::Args;
-use domain::role::Role;
+use db::{DbError, Tx, access};
+use domain::task::kinds::appearances_sync::Args;
+use domain::task::role::Role;
 use public_http::{Get, Secrets};
 use queue::{Outcome, TaskError, WriteResults};
 
@@ -32,14 +32,14 @@ const NOT_SENDABLE: &str = "the key of TMDb contains characters that a header ca
 pub async fn run(ctx: &Context, _: Args) -> Result<Outcome, TaskError> {
     let client = ctx.services.db.client().await?;
     let since = waits_since(&client, ctx.task_id).await?;
-    let people = appearances::people(&client, since).await?;
+    let people = db::media::appearances::people(&client, since).await?;
     let (done, people): (Vec<_>, Vec<_>) = people.into_iter().partition(|person| person.is_done);
     let mut report = Report::new(Role::AppearancesSync, "people", &["added", "gone"]);
     report.resume(done.into_iter().map(|person| person.last_error));
     if people.is_empty() {
         return report.outcome();
     }
-    let key = credentials::open_of_platform(&client, PLATFORM, &ctx.services.keys).await?;
+    let key = access::credentials::open_of_platform(&client, PLATFORM, &ctx.services.keys).await?;
     drop(client);
     monitor(ctx, &Tmdb { key }, &people, report).await
 }
@@ -66,15 +66,15 @@ impl Service for Tmdb {
         let (mut added, mut gone, mut kept) = (0, 0, 0);
         for poll in polled {
             if let Some(reason) = poll.failure() {
-                appearances::note_sync(tx, poll.thing.id, Some(&reason)).await?;
+                db::media::appearances::note_sync(tx, poll.thing.id, Some(&reason)).await?;
             }
             let Some(PersonCredits { appearances: listed, unread, has_nameless }) = &poll.answer else { continue };
             let unread = if *has_nameless { Unread::SomeUnknown } else { Unread::These(unread) };
-            let changes = appearances::replace(tx, poll.thing.id, &listed.elements, unread).await?;
+            let changes = db::media::appearances::replace(tx, poll.thing.id, &listed.elements, unread).await?;
             (added, gone, kept) = (added + changes.added, gone + changes.gone, kept + changes.kept);
         }
         if polled.iter().any(Polled::is_read) {
-            credentials::note_result(tx, self.key.id, CREDENTIAL_WORKS).await?;
+            access::credentials::note_result(tx, self.key.id, CREDENTIAL_WORKS).await?;
         }
         let mut result = fields([("added", json!(added)), ("gone", json!(gone))]);
         if kept > 0 {
@@ -84,7 +84,7 @@ impl Service for Tmdb {
     }
 
     async fn postpone(tx: &Tx, person: &SyncedPerson) -> Result<(), DbError> {
-        appearances::postpone(tx, person.id).await
+        db::media::appearances::postpone(tx, person.id).await
     }
 }
 

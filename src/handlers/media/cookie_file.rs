@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use url::Url;
 
 use ::media::cookies::{self, Cookie};
-use db::credentials::OpenCredential;
+use db::access::credentials::OpenCredential;
 use domain::credential::CredentialKind;
 use domain::vocabulary::Word;
 use queue::TaskError;

@@ -14,10 +14,10 @@ use super::item_download::{self, ItemError, ItemProgress};
 use super::stopped;
 use crate::handlers::progress::report_progress_while;
 use crate::handlers::{Context, RunProgress};
-use db::{DbError, Tx, media_items};
-use domain::kinds::download_media::Args;
-use domain::media_item::{Item, ItemEnd, ItemId, ItemState};
-use domain::role::Role;
+use db::{DbError, Tx};
+use domain::media::item::{Item, ItemEnd, ItemId, ItemState};
+use domain::task::kinds::download_media::Args;
+use domain::task::role::Role;
 use queue::{FollowUp, Outcome, SaveError, TaskError, WriteResults};
 
 /// Maximum number of items of one task.
@@ -35,7 +35,7 @@ pub fn follow_ups(source: &str, ids: &[ItemId]) -> Vec<FollowUp> {
 }
 
 pub async fn run(ctx: &Context, args: Args) -> Result<Outcome, TaskError> {
-    let known = media_items::get(&ctx.services.db.client().await?, &args.media_ids, ctx.task_id).await?;
+    let known = db::media::items::get(&ctx.services.db.client().await?, &args.media_ids, ctx.task_id).await?;
     if known.is_empty() {
         return Err(TaskError::permanent("none of these items exists: `drover media items` lists them"));
     }
@@ -162,7 +162,7 @@ impl Downloads {
 
 async fn write(tx: &Tx, ends: &Ends) -> Result<WriteResults, DbError> {
     for (id, end) in ends {
-        media_items::end(tx, *id, end).await?;
+        db::media::items::end(tx, *id, end).await?;
     }
     Ok(WriteResults::default())
 }

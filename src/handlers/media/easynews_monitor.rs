@@ -23,13 +23,13 @@ use super::{CREDENTIAL_WORKS, download_media, fields};
 use crate::handlers::Context;
 use ::media::clients::Odd;
 use ::media::clients::easynews::{self, File, MAX_PER_PAGE, Page};
-use db::credentials::{self, OpenCredential};
-use db::saved_searches::{self, DueSearch};
+use db::access::credentials::OpenCredential;
+use db::media::saved_searches::DueSearch;
 use db::tasks::waits_since;
-use db::{DbError, Tx, media_items};
-use domain::kinds::easynews_monitor::Args;
-use domain::media_item::{ItemKind, NewItem};
-use domain::role::Role;
+use db::{DbError, Tx, access};
+use domain::media::item::{ItemKind, NewItem};
+use domain::task::kinds::easynews_monitor::Args;
+use domain::task::role::Role;
 use public_http::{Get, Secrets};
 use queue::{Outcome, TaskError, WriteResults};
 
@@ -46,7 +46,7 @@ pub async fn run(ctx: &Context, args: Args) -> Result<Outcome, TaskError> {
         Some(queries) => queries.into_iter().map(Search::Asked).collect(),
         None => {
             let since = waits_since(&client, ctx.task_id).await?;
-            let searches = saved_searches::enabled(&client, since).await?;
+            let searches = db::media::saved_searches::enabled(&client, since).await?;
             let (done, searches): (Vec<_>, Vec<_>) = searches.into_iter().partition(|search| search.is_done);
             report.resume(done.into_iter().map(|search| search.last_error));
             searches.into_iter().map(Search::Saved).collect()
@@ -55,7 +55,7 @@ pub async fn run(ctx: &Context, args: Args) -> Result<Outcome, TaskError> {
     if searches.is_empty() {
         return report.outcome();
     }
-    let login = credentials::open_of_platform(&client, SOURCE, &ctx.services.keys).await?;
+    let login = access::credentials::open_of_platform(&client, SOURCE, &ctx.services.keys).await?;
     drop(client);
     monitor(ctx, &Easynews { login }, &searches, report).await
 }
@@ -67,7 +67,7 @@ pub async fn access(ctx: &Context, url: &Url) -> Result<Option<ServiceAccess>, T
         return Ok(None);
     }
     let client = ctx.services.db.client().await?;
-    let login = credentials::open_of_platform(&client, SOURCE, &ctx.services.keys).await?;
+    let login = access::credentials::open_of_platform(&client, SOURCE, &ctx.services.keys).await?;
     let secrets = basic(url, &login).map_err(|error| TaskError::permanent(error.to_string()))?;
     Ok(Some(ServiceAccess { secrets: Some(secrets), min_interval: Duration::ZERO }))
 }
@@ -108,18 +108,18 @@ impl Service for Easynews {
         let (mut new, mut wanted) = (0, Vec::new());
         for poll in polled {
             let items = poll.answer.as_ref().map_or(&[][..], |found| &found.items);
-            let ids = media_items::insert(tx, items).await?;
+            let ids = db::media::items::insert(tx, items).await?;
             new += ids.len();
             let Some(saved) = poll.thing.saved() else { continue };
             if poll.is_over() {
-                saved_searches::note_run(tx, saved.id, poll.failure().as_deref()).await?;
+                db::media::saved_searches::note_run(tx, saved.id, poll.failure().as_deref()).await?;
             }
             if saved.download && saved.has_run {
                 wanted.extend(ids);
             }
         }
         if polled.iter().any(Polled::is_read) {
-            credentials::note_result(tx, self.login.id, CREDENTIAL_WORKS).await?;
+            access::credentials::note_result(tx, self.login.id, CREDENTIAL_WORKS).await?;
         }
         let result = fields([("new", json!(new))]);
         Ok(WriteResults { result, next: download_media::follow_ups(SOURCE, &wanted), ..WriteResults::default() })
@@ -127,7 +127,7 @@ impl Service for Easynews {
 
     async fn postpone(tx: &Tx, search: &Search) -> Result<(), DbError> {
         match search.saved() {
-            Some(saved) => saved_searches::postpone(tx, saved.id).await,
+            Some(saved) => db::media::saved_searches::postpone(tx, saved.id).await,
             None => Ok(()),
         }
     }

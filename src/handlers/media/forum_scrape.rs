@@ -17,17 +17,16 @@ use super::item_download::ServiceAccess;
 use super::report::{Poll, Report};
 use super::wait::Wait;
 use super::{CREDENTIAL_REFUSED, CREDENTIAL_WORKS, download_media, fields, unless_stopped};
-use crate::handlers::Context;
-use crate::handlers::TaskServices;
+use crate::handlers::{Context, TaskServices};
 use ::media::clients::Odd;
+use db::media::threads::WatchedThread;
 use db::tasks::waits_since;
-use db::watched_threads::{self, WatchedThread};
-use db::{Client, DbError, Tx, credentials, forum_posts, forums, media_items};
-use domain::disposition::{Disposition, HasDisposition};
-use domain::forum::{ForumPost, MediaLink};
-use domain::kinds::forum_scrape::Args;
-use domain::media_item::{ItemKind, NewItem};
-use domain::role::Role;
+use db::{Client, DbError, Tx, access};
+use domain::media::forum::{ForumPost, MediaLink};
+use domain::media::item::{ItemKind, NewItem};
+use domain::task::disposition::{Disposition, HasDisposition};
+use domain::task::kinds::forum_scrape::Args;
+use domain::task::role::Role;
 use foundation::digest::sha256_hex;
 use queue::{Outcome, TaskError, WriteResults};
 
@@ -41,7 +40,7 @@ const MAX_PAGES: usize = 10_000;
 pub async fn run(ctx: &Context, args: Args) -> Result<Outcome, TaskError> {
     let client = ctx.services.db.client().await?;
     let since = waits_since(&client, ctx.task_id).await?;
-    let threads = watched_threads::to_read(&client, args.thread_ids.as_deref(), since).await?;
+    let threads = db::media::threads::to_read(&client, args.thread_ids.as_deref(), since).await?;
     if threads.is_empty() && args.thread_ids.is_some_and(|ids| !ids.is_empty()) {
         return Err(TaskError::permanent("none of these threads exists: `drover media list threads`"));
     }
@@ -78,7 +77,7 @@ pub async fn run(ctx: &Context, args: Args) -> Result<Outcome, TaskError> {
 /// How an address of the forum that an item is of is asked, with its login and at its pace; None for one elsewhere.
 pub async fn access(ctx: &Context, source: &str, url: &Url) -> Result<Option<ServiceAccess>, TaskError> {
     let (client, services) = (ctx.services.db.client().await?, &ctx.services);
-    let Some(forum) = forums::named(&client, source).await? else { return Ok(None) };
+    let Some(forum) = db::media::forums::named(&client, source).await? else { return Ok(None) };
     let Some(base) = Url::parse(&forum.base_url).ok().filter(|base| base.origin() == url.origin()) else {
         return Ok(None);
     };
@@ -93,7 +92,7 @@ async fn open_forums(client: &Client, threads: &[WatchedThread], services: &Task
     let ids: HashSet<i64> = threads.iter().map(|thread| thread.forum_id).collect();
     let ids: Vec<i64> = ids.into_iter().collect();
     let mut opened = HashMap::new();
-    for forum in forums::by_ids(client, &ids).await? {
+    for forum in db::media::forums::by_ids(client, &ids).await? {
         let id = forum.id;
         let session = match ForumSession::open(client, forum, services).await {
             Err(OpenError::Db(error)) => return Err(error),
@@ -293,21 +292,21 @@ impl ThreadPosts {
 
     async fn store(&self, tx: &Tx) -> Result<WriteResults, DbError> {
         let id = self.thread.id;
-        if !watched_threads::lock(tx, id).await? {
+        if !db::media::threads::lock(tx, id).await? {
             return Ok(WriteResults::default());
         }
-        let new = forum_posts::upsert(tx, id, &self.posts).await?;
-        let wanted = media_items::insert(tx, &self.wanted).await?;
-        let others = media_items::insert(tx, &self.others).await?;
+        let new = db::media::forum_posts::upsert(tx, id, &self.posts).await?;
+        let wanted = db::media::items::insert(tx, &self.wanted).await?;
+        let others = db::media::items::insert(tx, &self.others).await?;
         if let Some(newest) = self.posts.iter().filter_map(|post| post.external_id.parse().ok()).max() {
-            watched_threads::note_read(tx, id, self.last_page, newest).await?;
+            db::media::threads::note_read(tx, id, self.last_page, newest).await?;
         }
         if self.is_over {
             let reason = self.failure.as_ref().map(|failure| failure.reason.as_str());
-            watched_threads::note_end(tx, id, reason).await?;
+            db::media::threads::note_end(tx, id, reason).await?;
         }
         if self.is_postponed {
-            watched_threads::postpone(tx, id).await?;
+            db::media::threads::postpone(tx, id).await?;
         }
         self.note_credential(tx).await?;
         let result = fields([("posts", json!(new)), ("items", json!(wanted.len() + others.len()))]);
@@ -317,8 +316,10 @@ impl ThreadPosts {
     async fn note_credential(&self, tx: &Tx) -> Result<(), DbError> {
         let Some(credential) = self.credential else { return Ok(()) };
         match &self.failure {
-            Some(failure) if failure.is_refusal => credentials::note_result(tx, credential, CREDENTIAL_REFUSED).await,
-            None if !self.posts.is_empty() => credentials::note_result(tx, credential, CREDENTIAL_WORKS).await,
+            Some(failure) if failure.is_refusal => {
+                access::credentials::note_result(tx, credential, CREDENTIAL_REFUSED).await
+            }
+            None if !self.posts.is_empty() => access::credentials::note_result(tx, credential, CREDENTIAL_WORKS).await,
             _ => Ok(()),
         }
     }

@@ -19,13 +19,13 @@ use ::media::clients::{Odd, ReadError, Readable, discourse, forum_page};
 use ::media::cookies;
 use public_http::{Get, HttpError, Secrets};
 
-use db::credentials::{self, CredentialError, OpenCredential};
-use db::forums::ReadForum;
-use db::watched_threads::WatchedThread;
-use db::{Client, forum_posts};
+use db::access::credentials::{CredentialError, OpenCredential};
+use db::media::forums::ReadForum;
+use db::media::threads::WatchedThread;
+use db::{Client, access};
 use domain::credential::CredentialKind;
-use domain::disposition::{Disposition, HasDisposition};
-use domain::forum::{ForumKind, ForumPost};
+use domain::media::forum::{ForumKind, ForumPost};
+use domain::task::disposition::{Disposition, HasDisposition};
 use domain::vocabulary::Word;
 
 /// Maximum bytes of a page or an answer.
@@ -201,7 +201,7 @@ impl ForumSession {
             discourse::topic(&body, &self.base)?;
         let is_read = |id: &i64| posts.iter().any(|post| post.external_id == id.to_string());
         let others: Vec<i64> = stream.into_iter().filter(|id| !is_read(id)).collect();
-        let unknown = forum_posts::unknown(&services.db.client().await?, thread.id, &others).await?;
+        let unknown = db::media::forum_posts::unknown(&services.db.client().await?, thread.id, &others).await?;
         Ok(ThreadPage { posts, odd, place: None, next: rest_of(unknown) })
     }
 
@@ -269,7 +269,7 @@ pub async fn secrets(
     services: &TaskServices,
 ) -> Result<Option<Secrets>, OpenError> {
     let Some(id) = forum.credential_id else { return Ok(None) };
-    let credential = credentials::open_for(client, id, &forum.name, &services.keys).await?;
+    let credential = access::credentials::open_for(client, id, &forum.name, &services.keys).await?;
     let headers = headers(forum.kind, &credential, base)?;
     Ok(Some(Secrets { origin: base.origin(), headers }))
 }

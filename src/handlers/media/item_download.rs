@@ -21,9 +21,9 @@ use ::media::content::Content;
 use ::media::download::{Download, DownloadError, download};
 use ::media::tool::{self, How, WorkDirectory, WorkDirectoryError};
 use ::media::yt_dlp::{self, Line, ScriptRuntime};
-use db::credentials;
-use domain::disposition::{Disposition, HasDisposition};
-use domain::media_item::{Item, ItemEnd, ItemKind, StoredFile};
+use db::access;
+use domain::media::item::{Item, ItemEnd, ItemKind, StoredFile};
+use domain::task::disposition::{Disposition, HasDisposition};
 use foundation::digest::sha256_of_file;
 use public_http::{HttpError, Secrets};
 use queue::TaskError;
@@ -195,7 +195,7 @@ async fn download_page(
 async fn cookies(ctx: &Context, item: &Item, url: &Url, work: &Path) -> Result<Option<CookieFile>, TaskError> {
     let (Some(id), Some(platform)) = (item.credential_id, &item.platform) else { return Ok(None) };
     let client = ctx.services.db.client().await?;
-    let login = credentials::open_for(&client, id, platform, &ctx.services.keys).await?;
+    let login = access::credentials::open_for(&client, id, platform, &ctx.services.keys).await?;
     drop(client);
     CookieFile::write(work, &login, url)
 }

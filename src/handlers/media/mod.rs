@@ -89,7 +89,7 @@ const CREDENTIAL_REFUSED: &str = "the service refuses it";
 async fn refused_credential(ctx: &Context, id: i64, error: &impl ToString) -> TaskError {
     let marked = ctx.save(id, |id, tx| {
         Box::pin(async move {
-            db::credentials::note_result(tx, *id, CREDENTIAL_REFUSED).await?;
+            db::access::credentials::note_result(tx, *id, CREDENTIAL_REFUSED).await?;
             Ok(WriteResults::default())
         })
     });

@@ -7,14 +7,13 @@ use serde_json::json;
 use super::account_scrape::{self, Account};
 use crate::handlers::Context;
 use ::media::gallery_dl::ScrapeType;
-use db::media_accounts;
-use domain::kinds::paid_content_creator::Args;
-use domain::media_account::AccountKind;
+use domain::media::account::AccountKind;
+use domain::task::kinds::paid_content_creator::Args;
 use queue::{Outcome, TaskError};
 
 pub async fn run(ctx: &Context, args: Args) -> Result<Outcome, TaskError> {
     let id = args.creator_id;
-    let row = media_accounts::get(&ctx.services.db.client().await?, id).await?;
+    let row = db::media::accounts::get(&ctx.services.db.client().await?, id).await?;
     match row.filter(|row| row.kind == AccountKind::Creator) {
         None => {
             Err(TaskError::permanent(format!("no creator has the id {id}: `drover media list accounts` lists them")))

@@ -8,11 +8,11 @@ use std::collections::HashSet;
 use serde_json::json;
 
 use crate::handlers::Context;
-use db::media_accounts::{self, Creator};
+use db::media::accounts::Creator;
 use db::tasks::AwaitedChild;
-use domain::kinds::paid_content_sync::Args;
-use domain::role::Role;
 use domain::task::Status;
+use domain::task::kinds::paid_content_sync::Args;
+use domain::task::role::Role;
 use domain::vocabulary::Word;
 use queue::{Done, FollowUp, MAX_CHILDREN, Outcome, TaskError};
 
@@ -45,14 +45,14 @@ impl Asked {
     async fn read(ctx: &Context, ids: Option<Vec<i64>>) -> Result<Asked, TaskError> {
         let client = ctx.services.db.client().await?;
         let Some(ids) = ids else {
-            let creators = media_accounts::creators(&client, None, MAX_CHILDREN as i64).await?;
+            let creators = db::media::accounts::creators(&client, None, MAX_CHILDREN as i64).await?;
             return Ok(Asked { creators, unknown: 0 });
         };
         let ids: Vec<i64> = ids.into_iter().collect::<HashSet<_>>().into_iter().collect();
         if ids.len() > MAX_CHILDREN {
             return Err(TaskError::permanent(format!("{} creators; the maximum is {MAX_CHILDREN}", ids.len())));
         }
-        let creators = media_accounts::creators(&client, Some(&ids), MAX_CHILDREN as i64).await?;
+        let creators = db::media::accounts::creators(&client, Some(&ids), MAX_CHILDREN as i64).await?;
         if creators.is_empty() && !ids.is_empty() {
             return Err(TaskError::permanent(
                 "no creator has one of these ids: `drover media list accounts` lists them",

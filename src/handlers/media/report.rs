@@ -12,7 +12,7 @@ use super::wait::Wait;
 use crate::handlers::Context;
 use ::media::clients::Odd;
 use db::{DbError, Tx};
-use domain::role::Role;
+use domain::task::role::Role;
 use queue::{Outcome, SaveError, TaskError, WriteResults};
 
 /// The polls of some things, which are saved together.

@@ -6,8 +6,7 @@
 use super::account_scrape::{self, Account};
 use crate::handlers::Context;
 use ::media::gallery_dl;
-use db::media_accounts;
-use domain::kinds::scrape_account::{Args, ScrapeType};
+use domain::task::kinds::scrape_account::{Args, ScrapeType};
 use queue::{Outcome, TaskError};
 
 const NO_NAME: &str = "a scrape needs the name of an account: give it as `account`, or as `username` in the payload";
@@ -15,7 +14,7 @@ const NO_NAME: &str = "a scrape needs the name of an account: give it as `accoun
 pub async fn run(ctx: &Context, args: Args) -> Result<Outcome, TaskError> {
     let platform = ctx.media_platform()?;
     let username = username(ctx.account.as_deref(), args.username.as_deref())?;
-    let row = media_accounts::find(&ctx.services.db.client().await?, platform, username).await?;
+    let row = db::media::accounts::find(&ctx.services.db.client().await?, platform, username).await?;
     let account = match row {
         Some(row) => Account::of_row(row),
         None => Account::without_row(platform, username),

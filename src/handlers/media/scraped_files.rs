@@ -20,11 +20,11 @@ use crate::handlers::Context;
 use ::media::LineError;
 use ::media::clients::Odd;
 use ::media::gallery_dl::{Event, EventKind};
-use db::media_accounts::{self, ScrapedItem};
-use db::{DbError, Tx, credentials, media_items};
+use db::media::accounts::ScrapedItem;
+use db::{DbError, Tx, access};
 use domain::amounts::counted;
-use domain::media_account::AccountKind;
-use domain::media_item::{ItemEnd, ItemKind, NewItem};
+use domain::media::account::AccountKind;
+use domain::media::item::{ItemEnd, ItemKind, NewItem};
 use domain::task::TaskId;
 use queue::{Done, Outcome, SaveError, TaskError, WriteResults};
 
@@ -258,7 +258,7 @@ impl Batch {
     async fn write(&self, tx: &Tx) -> Result<WriteResults, DbError> {
         let Batch { platform, items, pages, note, .. } = self;
         if let Some((id, result)) = note.as_ref().and_then(|note| note.credential) {
-            credentials::note_result(tx, id, result).await?;
+            access::credentials::note_result(tx, id, result).await?;
         }
         // a name that no site knows leaves no row
         let is_empty = items.is_empty()
@@ -268,19 +268,19 @@ impl Batch {
         if is_empty && !self.has_row {
             return Ok(WriteResults::default());
         }
-        let account = media_accounts::find_or_add(tx, platform, &self.username, self.kind).await?;
-        media_accounts::record(tx, account, items).await?;
+        let account = db::media::accounts::find_or_add(tx, platform, &self.username, self.kind).await?;
+        db::media::accounts::record(tx, account, items).await?;
         if !self.adopted.is_empty() {
-            media_accounts::adopt(tx, account, &self.adopted).await?;
+            db::media::accounts::adopt(tx, account, &self.adopted).await?;
         }
         if let Some(note) = note {
-            media_accounts::note_scrape(tx, account, note.is_whole, note.error.as_deref()).await?;
+            db::media::accounts::note_scrape(tx, account, note.is_whole, note.error.as_deref()).await?;
         }
-        let new = media_items::insert(tx, pages).await?;
-        media_accounts::own(tx, account, &new).await?;
+        let new = db::media::items::insert(tx, pages).await?;
+        db::media::accounts::own(tx, account, &new).await?;
         let mut result = fields([("pages", json!(new.len()))]);
         if let Some(EndedTask { id, seen }) = self.ended {
-            let files = media_accounts::files_of_task(tx, account, id).await?;
+            let files = db::media::accounts::files_of_task(tx, account, id).await?;
             result.extend(fields([("files", json!(files)), ("known", json!((seen as i64 - files).max(0)))]));
         }
         Ok(WriteResults { result, next: download_media::follow_ups(platform, &new), ..WriteResults::default() })

@@ -19,12 +19,12 @@ use super::{download_media, fields};
 use crate::handlers::Context;
 use ::media::clients::youtube::{self, Video};
 use ::media::clients::{Odd, Readable};
+use db::media::channels::PolledChannel;
 use db::tasks::waits_since;
-use db::watched_channels::{self, PolledChannel};
-use db::{DbError, Tx, media_items};
-use domain::kinds::youtube_monitor::Args;
-use domain::media_item::{ItemId, ItemKind, NewItem};
-use domain::role::Role;
+use db::{DbError, Tx};
+use domain::media::item::{ItemId, ItemKind, NewItem};
+use domain::task::kinds::youtube_monitor::Args;
+use domain::task::role::Role;
 use public_http::Get;
 use queue::{Outcome, TaskError, WriteResults};
 
@@ -34,7 +34,7 @@ const MAX_FEED_BYTES: usize = 1 << 20;
 pub async fn run(ctx: &Context, _: Args) -> Result<Outcome, TaskError> {
     let client = ctx.services.db.client().await?;
     let since = waits_since(&client, ctx.task_id).await?;
-    let channels = watched_channels::enabled(&client, since).await?;
+    let channels = db::media::channels::enabled(&client, since).await?;
     drop(client);
     let (done, channels): (Vec<_>, Vec<_>) = channels.into_iter().partition(|channel| channel.is_done);
     let mut report = Report::new(Role::YoutubeMonitor, "channels", &["new", "gaps"]);
@@ -76,7 +76,7 @@ impl Service for Youtube {
         for poll in polled {
             let channel = &poll.thing;
             if let Some(reason) = poll.failure() {
-                watched_channels::note_failure(tx, channel.id, &reason).await?;
+                db::media::channels::note_failure(tx, channel.id, &reason).await?;
             }
             let Some(feed) = &poll.answer else { continue };
             let new = self.store_feed(tx, channel, feed).await?;
@@ -91,7 +91,7 @@ impl Service for Youtube {
     }
 
     async fn postpone(tx: &Tx, channel: &PolledChannel) -> Result<(), DbError> {
-        watched_channels::postpone(tx, channel.id).await
+        db::media::channels::postpone(tx, channel.id).await
     }
 }
 
@@ -121,8 +121,8 @@ impl Youtube {
         };
         let elements = videos.map(|videos| videos.elements.as_slice()).unwrap_or_default();
         let items: Vec<NewItem> = elements.iter().map(|video| self.item(channel, video)).collect();
-        let ids = media_items::insert(tx, &items).await?;
-        watched_channels::note_poll(tx, channel.id, etag.as_deref(), last_modified.as_deref()).await?;
+        let ids = db::media::items::insert(tx, &items).await?;
+        db::media::channels::note_poll(tx, channel.id, etag.as_deref(), last_modified.as_deref()).await?;
         let has_gap = channel.was_polled && videos.is_some_and(|videos| youtube::has_gap(videos, ids.len()));
         Ok(NewVideos { ids, has_gap })
     }

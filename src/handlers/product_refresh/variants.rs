@@ -4,12 +4,12 @@
 //! In: those products with their ids. It reads the variants of changed products and writes the differences.
 
 use db::products::ProductWrite;
-use db::variant_history::VariantChange;
-use db::variants::VariantWrite;
-use db::{DbError, Tx, pipeline, variant_history, variants};
-use domain::product::{ProductId, Variant};
-use domain::stock::PayloadPosition;
-use domain::variant_diff::{PlacedVariant, VariantDiff, placed};
+use db::products::variant_history::VariantChange;
+use db::products::variants::VariantWrite;
+use db::{DbError, Tx, pipeline, products};
+use domain::menu::product::{ProductId, Variant};
+use domain::menu::stock::PayloadPosition;
+use domain::menu::variant_diff::{PlacedVariant, VariantDiff, placed};
 
 #[derive(Default)]
 pub struct VariantWrites<'a> {
@@ -31,7 +31,7 @@ impl<'a> VariantWrites<'a> {
             writes.added.extend(placed(&write.product.variants).map(|placed| variant_write(write.id, placed)));
         }
         let ids: Vec<ProductId> = changed.iter().map(|write| write.id).collect();
-        let mut stored = variants::of_products(tx, &ids).await?;
+        let mut stored = products::variants::of_products(tx, &ids).await?;
         for write in changed {
             let rows = stored.remove(&write.id).unwrap_or_default();
             writes.add(write.id, VariantDiff::new(rows, &write.product.variants));
@@ -53,17 +53,17 @@ impl<'a> VariantWrites<'a> {
     }
 
     async fn write_current(&self, tx: &Tx) -> Result<(), DbError> {
-        variants::delete(tx, &self.removed).await?;
-        variants::update(tx, &self.updated).await?;
-        variants::insert(tx, &self.added).await
+        products::variants::delete(tx, &self.removed).await?;
+        products::variants::update(tx, &self.updated).await?;
+        products::variants::insert(tx, &self.added).await
     }
 
     async fn write_history(&self, tx: &Tx, payload: PayloadPosition, may_be_written: bool) -> Result<(), DbError> {
         let history = self.history();
         if may_be_written {
-            variant_history::forget(tx, payload, &history).await?;
+            products::variant_history::forget(tx, payload, &history).await?;
         }
-        variant_history::insert(tx, payload, &history).await
+        products::variant_history::insert(tx, payload, &history).await
     }
 
     fn history(&self) -> Vec<VariantChange<'_>> {

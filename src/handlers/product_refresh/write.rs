@@ -13,16 +13,16 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::variants::VariantWrites;
-use db::brands::MenuBrand;
+use db::products::brands::MenuBrand;
 use db::products::{ProductScope, ProductWrite};
 use db::stores::CrawlState;
 use db::{DbError, Tx, pipeline};
-use domain::known_units;
+use domain::menu;
 use domain::menu::NormalMenu;
-use domain::menu_diff::{self, KnownProduct, MenuDiff, RowChange};
+use domain::menu::diff::{KnownProduct, MenuDiff, RowChange};
+use domain::menu::product::{Product, ProductId};
+use domain::menu::stock::{MISSES_TO_OUT_OF_STOCK, PayloadOrder, PayloadPosition, Stock};
 use domain::payload::Payload;
-use domain::product::{Product, ProductId};
-use domain::stock::{MISSES_TO_OUT_OF_STOCK, PayloadOrder, PayloadPosition, Stock};
 use domain::switches::Switches;
 use foundation::memory::MemoryPermit;
 use storage::image_layout;
@@ -99,7 +99,7 @@ impl MenuWrite {
         let known = db::products::known(tx, self.scope()).await?;
         let with_units = self.with_known_units(tx).await?;
         let menu = with_units.as_ref().unwrap_or(self);
-        match menu_diff::with_known_statuses(menu.products(), &known) {
+        match menu::diff::with_known_statuses(menu.products(), &known) {
             Some(products) => menu.with_products(products).write_known(tx, state, known).await,
             None => menu.write_known(tx, state, known).await,
         }
@@ -113,7 +113,7 @@ impl MenuWrite {
             return Ok(None);
         }
         let known = db::products::known_units(tx, self.scope(), &ids).await?;
-        Ok(Some(self.with_products(known_units::with_known_units(self.products(), &known))))
+        Ok(Some(self.with_products(menu::known_units::with_known_units(self.products(), &known))))
     }
 
     fn with_products(&self, products: Vec<Product>) -> MenuWrite {
@@ -169,7 +169,7 @@ impl MenuWrite {
         let (_, (snapshots, (sold_out, ()))) = pipeline(current, crawl).await?;
 
         // last: another menu that adds the same brands waits until this one is committed
-        db::brands::add(tx, &self.brands()).await?;
+        db::products::brands::add(tx, &self.brands()).await?;
         let counts = count(&menu);
         let out_of_stock = counts.out_of_stock + sold_out as i64;
         let without_price = self.products().iter().filter(|product| !product.has_price()).count();
@@ -181,7 +181,7 @@ impl MenuWrite {
     async fn is_believed(&self, tx: &Tx, switches: Switches) -> Result<bool, DbError> {
         let Payload { dispensary_id, platform, .. } = self.payload;
         let scope = format!("{platform}/{dispensary_id}");
-        db::switches::believe(tx, &scope, switches, &[dispensary_id]).await
+        db::stores::switches::believe(tx, &scope, switches, &[dispensary_id]).await
     }
 
     async fn write_products(
@@ -243,9 +243,10 @@ impl MenuWrite {
         changed: &[ProductWrite<'_>],
     ) -> Result<(), DbError> {
         let store = self.payload.dispensary_id;
-        let added = db::specials::add(tx, store, new).await? + db::specials::add(tx, store, changed).await?;
+        let added = db::products::specials::add(tx, store, new).await?
+            + db::products::specials::add(tx, store, changed).await?;
         if added > 0 && !changed.is_empty() {
-            db::specials::forget_unused(tx, store).await?;
+            db::products::specials::forget_unused(tx, store).await?;
         }
         Ok(())
     }
@@ -271,12 +272,12 @@ impl MenuWrite {
     /// `may_be_written` = some of them may be there already.
     async fn write_snapshots(&self, tx: &Tx, ids: &[ProductId], may_be_written: bool) -> Result<u64, DbError> {
         let written = match may_be_written {
-            true => db::snapshots::of_crawl(tx, self.position()).await?,
+            true => db::products::snapshots::of_crawl(tx, self.position()).await?,
             false => HashSet::new(),
         };
         let menu = ids.iter().copied().zip(self.products());
         let missing: Vec<(ProductId, &Product)> = menu.filter(|(id, _)| !written.contains(id)).collect();
-        db::snapshots::insert(tx, self.position(), &missing).await
+        db::products::snapshots::insert(tx, self.position(), &missing).await
     }
 
     /// Counts a miss for each of these rows; returns how many of them go out of stock by it.
@@ -289,7 +290,7 @@ impl MenuWrite {
         let ids: Vec<ProductId> = absent.iter().map(|row| row.id).collect();
         db::products::record_misses(tx, &ids, previous).await?;
         let sold_out: Vec<ProductId> = absent.iter().filter(|row| row.goes_out_of_stock()).map(|row| row.id).collect();
-        db::variants::put_out_of_stock(tx, &sold_out, self.position()).await?;
+        db::products::variants::put_out_of_stock(tx, &sold_out, self.position()).await?;
         Ok(sold_out.len())
     }
 

@@ -7,9 +7,9 @@ use url::Url;
 use super::menu_url::MenuUrl;
 use super::requests;
 use crate::platforms::reading::reader;
+use domain::store;
 use domain::store::{FoundStore, RejectionReason};
 use domain::switches::word;
-use domain::us_states;
 
 /// Words in the names of stores that sell nothing ("dnu": do not use).
 const TEST_STORE_WORDS: [&str; 5] = ["sandbox", "sbx", "demo", "test", "dnu"];
@@ -45,7 +45,7 @@ pub fn read(store: &Value, base_url: &Url) -> Option<FoundStore> {
         api_host: None,
         address: address(store),
         city: text(&location["city"]),
-        state: text(&location["state"]).and_then(|state| us_states::code(&state)).map(str::to_owned),
+        state: text(&location["state"]).and_then(|state| store::us_states::code(&state)).map(str::to_owned),
         zip: text(&location["zipcode"]),
         latitude: degrees(&coordinates[1], 90.0),
         longitude: degrees(&coordinates[0], 180.0),

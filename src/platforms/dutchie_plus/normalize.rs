@@ -12,8 +12,8 @@ use crate::platforms::reading::errors::{self, Cost};
 use crate::platforms::reading::reader::{self, Reader};
 use crate::platforms::reading::text::text;
 use crate::platforms::reading::{Raw, decimal, potency};
+use domain::menu::product::Product;
 use domain::menu::{MenuBuilder, NormalMenu, NormalPage, NormaliseError, Warning, Warnings};
-use domain::product::Product;
 use wire::{Answer, MAX_PRODUCTS, Menu, WireProduct, WireVariant};
 
 /// A menu, and how many products it announced.

@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::reader::{Reader, unquoted};
 use super::{Raw, decimal};
-use domain::product::{Potency, PotencyUnit};
+use domain::menu::product::{Potency, PotencyUnit};
 
 #[derive(Default, Deserialize)]
 #[serde(default)]

@@ -10,15 +10,13 @@ use http::{HeaderMap, StatusCode, header};
 use url::Url;
 
 use super::Route;
-use crate::stealth::answer;
 use crate::stealth::deps::Exchange;
 use crate::stealth::error::FetchError;
 use crate::stealth::failure::Failure;
-use crate::stealth::header_text;
 use crate::stealth::host_limits::RequestPermit;
 use crate::stealth::proxy::ProxyOutcome;
 use crate::stealth::request::RequestKind;
-use crate::stealth::transport;
+use crate::stealth::{answer, header_text, transport};
 use domain::host::HostOutcome;
 use foundation::cpu;
 use foundation::memory::SMALL_BODY;

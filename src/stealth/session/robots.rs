@@ -16,8 +16,8 @@ use crate::stealth::host_robots::RobotsViolation;
 use crate::stealth::request::{Request, RequestKind};
 use crate::stealth::robots_table::RobotsTable;
 use crate::stealth::route::{Document, DocumentLimits};
-use domain::robots::rules::MAX_BYTES;
-use domain::robots::{Robots, RobotsAnswer, RobotsKnowledge, RobotsPolicy};
+use domain::http::robots::rules::MAX_BYTES;
+use domain::http::robots::{Robots, RobotsAnswer, RobotsKnowledge, RobotsPolicy};
 use telemetry::events;
 
 /// The whole fetch, redirects and tries included. Its task has a lease, and others may wait for it.

@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use chrono::{DateTime, Utc};
 use domain::menu::NormaliseError;
-use domain::product::Product;
+use domain::menu::product::Product;
 use drover::platforms::dutchie::normalize;
 
 pub const WORDS: &[&str] = &[

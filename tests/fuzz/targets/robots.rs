@@ -1,7 +1,7 @@
 //! Any text as a robots.txt: whatever it says, rules are found in one reading, each is shown as a line, and
 //! the file itself is allowed.
 
-use domain::robots::Robots;
+use domain::http::robots::Robots;
 
 pub const WORDS: &[&str] = &[
     "User-agent: *\n",

@@ -336,7 +336,7 @@ async fn a_large_change_that_is_stopped_goes_on_elsewhere() {
     assert_eq!(child.ended(SOON).await.code(), Some(130));
     assert!(!done(20_000).await, "it was stopped before its end");
     database.raw.batch_execute("DROP TRIGGER slow_batch ON operations").await.unwrap();
-    while db::operations::run_batch(&database.db).await.unwrap().is_some() {}
+    while db::tasks::operations::run_batch(&database.db).await.unwrap().is_some() {}
     assert!(done(20_000).await);
 }
 

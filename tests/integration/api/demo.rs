@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tokio_postgres::Client;
 
 use super::server::{Answer, send};
-use db::{Db, PoolSizes, demo_limits};
+use db::{Db, PoolSizes, demo};
 use testkit::{Child, PATIENCE, connect, drover, until};
 
 /// Maximum time, enough for two crawls of `continuous` on one busy core. Each waits for tasks that fail on purpose, and for
@@ -184,7 +184,7 @@ async fn a_continuous_demo_begins_with_a_history_has_faults_and_keeps_only_its_l
 
     until("three crawls have ended", TWO_CRAWLS, async || summaries(&demo).len() >= 3).await;
     let db = Db::new(&url_of(dir.path()).await, &testkit::database_settings(), PoolSizes { work: 1, api: 1 }).unwrap();
-    assert!(demo_limits::apply(&db, Duration::ZERO).await.unwrap() > 0);
+    assert!(demo::limits::apply(&db, Duration::ZERO).await.unwrap() > 0);
     assert_eq!(count(OPTIONS_UNLIKE_THEIR_HISTORY).await, 0, "options whose last row has not their price");
     assert_eq!(count(PRODUCTS_OUT_OF_BOUNDS).await, 0, "products cheaper or dearer than all of their snapshots");
     assert_eq!(count(SNAPSHOTS_UNLIKE_OPTIONS).await, 0, "snapshots with another price or stock than their options");

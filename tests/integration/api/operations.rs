@@ -1,7 +1,7 @@
 //! One action on many tasks by HTTP: counted, done at once, or as an operation that is asked for later.
 
 use contract::operations::{BulkAnswer, Operation};
-use db::operations;
+use db::tasks;
 use http::Method;
 use serde_json::{Value, json};
 
@@ -74,9 +74,9 @@ async fn many_tasks_become_an_operation_that_tells_how_far_it_is() {
     assert_eq!(operation["created_by"], "local");
     assert_eq!(server.get(&path).await.expect(200), operation);
 
-    operations::run_batch(&server.database.db).await.unwrap();
+    tasks::operations::run_batch(&server.database.db).await.unwrap();
     assert_eq!(server.get(&path).await.expect(200)["done"], 200);
-    while operations::run_batch(&server.database.db).await.unwrap().is_some() {}
+    while tasks::operations::run_batch(&server.database.db).await.unwrap().is_some() {}
     let ended: Operation = serde_json::from_value(server.get(&path).await.expect(200)).unwrap();
     assert_eq!((ended.state.as_str(), ended.done, server.with_status("failed").await), ("completed", 1001, 0));
     server.get("/api/operations/4711").await.problem(404);

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use db::product_search;
+use db::products;
 use serde_json::Value;
 
 use super::server::Server;
@@ -40,7 +40,7 @@ impl Server {
     }
 
     async fn copy_names(&self) {
-        product_search::copy_names(&self.database.db, LONG).await.unwrap();
+        products::search::copy_names(&self.database.db, LONG).await.unwrap();
     }
 
     /// A crawl of all stores that sets prices.

@@ -19,7 +19,7 @@ use testkit::page;
 pub async fn crawled(server: &Server, menus: &[&[&str]]) -> (i64, Vec<i64>) {
     let store = server.add_store("a-shop").await;
     let client = server.database.db.client().await.unwrap();
-    let files = Payloads::new(server.storage.path(), db::installation::storage_owner(&client).await.unwrap());
+    let files = Payloads::new(server.storage.path(), db::schema::installation::storage_owner(&client).await.unwrap());
     let mut ids = Vec::new();
     for (hour, menu) in menus.iter().enumerate() {
         let head = PayloadHead {

@@ -6,7 +6,7 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use domain::role::Role;
+use domain::task::role::Role;
 use http::{Method, Request};
 use http_body_util::Full;
 use serde_json::{Value, json};

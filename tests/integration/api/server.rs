@@ -227,7 +227,7 @@ impl Server {
 pub async fn make_token(db: &Db, role: &str) -> String {
     let text = format!("drover_Secret-of_{role}");
     let (client, access) = (db.client().await.unwrap(), role.parse().unwrap());
-    db::api_tokens::insert(&client, role, access, &sha256_hex(&text)).await.unwrap().unwrap();
+    db::access::api_tokens::insert(&client, role, access, &sha256_hex(&text)).await.unwrap().unwrap();
     text
 }
 

@@ -123,7 +123,7 @@ async fn a_store_whose_data_became_faulty_is_an_event() {
     let halved = "INSERT INTO dispensaries (id, name, slug, platform, last_complete_at) VALUES (1, 'Leaf', 'leaf', 'dutchie', now());
                   INSERT INTO suspicious_menus (dispensary_id, fetched_at, product_count) VALUES (1, now(), 5)";
     server.database.raw.batch_execute(halved).await.unwrap();
-    db::quality::look(&server.database.db.client().await.unwrap()).await.unwrap();
+    db::stores::quality::look(&server.database.db.client().await.unwrap()).await.unwrap();
     let counts = faults.until("quality").await.data;
     assert!(counts.as_array().unwrap().contains(&json!({"kind": "halved_menu", "stores": 1})), "{counts}");
 }

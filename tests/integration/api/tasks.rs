@@ -4,9 +4,9 @@ use contract::cursor::Cursor;
 use contract::health::Readiness;
 use contract::tasks::{TaskCounts, TaskDetail, TaskPage};
 use contract::workers::{Registry, RoleView};
-use domain::role::Role;
-use domain::shown_status::ShownStatus;
 use domain::task::RecordedOutcome;
+use domain::task::role::Role;
+use domain::task::shown_status::ShownStatus;
 use domain::vocabulary::Word;
 use serde_json::{Value, json};
 

@@ -1,6 +1,6 @@
 //! Commands that people give to workers.
 
-use domain::role::Role;
+use domain::task::role::Role;
 use http::Method;
 use serde_json::{Value, json};
 

@@ -173,7 +173,7 @@ async fn a_file_of_cookies_is_kept_with_its_lines() {
     world.reports("The credential small is added").await;
     let keys = foundation::secrets::SecretKeys::parse(KEY, []).unwrap();
     let client = world.server.database.db.client().await.unwrap();
-    let opened = db::credentials::open_of_platform(&client, "small", &keys).await.unwrap();
+    let opened = db::access::credentials::open_of_platform(&client, "small", &keys).await.unwrap();
     assert_eq!(opened.secret, cookies);
 }
 

@@ -2,7 +2,7 @@
 //! the normaliser.
 
 use chrono::{DateTime, Utc};
-use domain::role::Role;
+use domain::task::role::Role;
 use serde_json::{Value, json};
 use tokio_postgres::Row;
 

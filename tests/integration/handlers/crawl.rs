@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use db::discovery;
-use domain::product::{StockStatus, UpstreamStatus};
-use domain::stock::{PayloadOrder, Stock};
+use db::stores;
+use domain::menu::product::{StockStatus, UpstreamStatus};
+use domain::menu::stock::{PayloadOrder, Stock};
 use domain::store::Platform;
 use drover::handlers::product_refresh::write::Counts;
 
@@ -331,7 +331,7 @@ impl TestStore {
 
     async fn close(&self) -> usize {
         let tx = self.database.db.begin().await.unwrap();
-        let closed = discovery::close(&tx, Platform::Dutchie, &[self.id]).await.unwrap();
+        let closed = stores::discovery::close(&tx, Platform::Dutchie, &[self.id]).await.unwrap();
         tx.commit().await.unwrap();
         closed
     }

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use db::demo_report::products::{self, ProductRecord};
-use domain::role::Role;
+use db::demo::report::products;
+use db::demo::report::products::ProductRecord;
 use domain::store::Platform;
+use domain::task::role::Role;
 use queue::TaskError;
 use serde_json::json;
 use settings::Config;
@@ -49,8 +50,9 @@ fn compare(record: &ProductRecord, truth: &OracleProduct) {
     assert_eq!((offer.price_med, offer.special_price_med), (truth.price_med, truth.special_price_med), "{id}");
     assert_eq!((offer.stock_status.as_str(), offer.is_in_stock), (truth.stock_status, truth.is_in_stock), "{id}");
     for variant in &truth.variants {
-        let of_label =
-            |row: &&domain::product::Variant| (row.option_label.as_str(), row.nth) == (variant.label, variant.nth);
+        let of_label = |row: &&domain::menu::product::Variant| {
+            (row.option_label.as_str(), row.nth) == (variant.label, variant.nth)
+        };
         let row = record.variants.iter().find(of_label).unwrap_or_else(|| panic!("{id}: {}", variant.label));
         assert_eq!((row.price_rec, row.special_price_rec), (variant.price_rec, variant.special_price_rec), "{id}");
         assert_eq!((row.price_med, row.special_price_med), (variant.price_med, variant.special_price_med), "{id}");

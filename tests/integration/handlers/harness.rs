@@ -8,8 +8,8 @@ use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use db::tasks::{ClaimBatch, ClaimedTask, NewTask};
 use domain::payload::{NewPayload, PageQuestion, Payload};
-use domain::role::Role;
 use domain::store::Platform;
+use domain::task::role::Role;
 use drover::app;
 use drover::handlers::{self, Context, TaskServices};
 use drover::stealth::Proxy;
@@ -43,7 +43,7 @@ impl HandlerHarness {
         let store = TestStore::new().await;
         let storage = tempfile::tempdir().unwrap();
         let proxies = Arc::new(RoundRobinProxies::new(proxies));
-        let owner = db::installation::storage_owner(&store.database.db.client().await.unwrap()).await.unwrap();
+        let owner = db::schema::installation::storage_owner(&store.database.db.client().await.unwrap()).await.unwrap();
         let payloads = Payloads::new(storage.path(), owner);
         let services =
             app::services(&LiveConfig::fixed(config.clone()), &store.database.db, payloads, &Clock::system(), proxies)

@@ -4,9 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, Utc};
+use domain::menu::product::{Product, StockStatus};
+use domain::menu::stock::{PayloadOrder, PayloadPosition, Stock};
 use domain::payload::Payload;
-use domain::product::{Product, StockStatus};
-use domain::stock::{PayloadOrder, PayloadPosition, Stock};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 

@@ -4,7 +4,7 @@
 use std::sync::Mutex;
 use std::time::Duration;
 
-use domain::role::Role;
+use domain::task::role::Role;
 use queue::TaskError;
 use rstest::rstest;
 use serde_json::json;

@@ -1,7 +1,7 @@
 //! Menus that are odd, endless, repeated, halved or another store's: good products are kept, bad ones
 //! counted, and an answer that is not a menu leaves nothing.
 
-use domain::role::Role;
+use domain::task::role::Role;
 use queue::TaskError;
 use rstest::rstest;
 use serde_json::json;

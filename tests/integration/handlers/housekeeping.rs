@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use chrono::Utc;
-use db::installation;
+use db::schema;
 use domain::payload::PageQuestion;
 use domain::store::Platform;
 use drover::handlers::housekeeping::Housekeeping;
@@ -38,7 +38,7 @@ async fn a_copy_of_the_database_on_the_same_root_sweeps_nothing() {
     let harness = HandlerHarness::new().await;
     let unknown_to_the_copy = file(&harness, 3 * HOUR).await;
     let copy = harness.store.database.copy().await;
-    let owner = installation::storage_owner(&copy.db.client().await.unwrap()).await.unwrap();
+    let owner = schema::installation::storage_owner(&copy.db.client().await.unwrap()).await.unwrap();
     let of_copy = Housekeeping { db: copy.db.clone(), payloads: Payloads::new(harness.storage.path(), owner) };
 
     assert_eq!(of_copy.sweep_files(LEASE).await.unwrap(), SweepReport::default(), "before it registers");

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use domain::payload::Payload;
-use domain::role::Role;
+use domain::task::role::Role;
 use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
 use queue::{Committed, Outcome};

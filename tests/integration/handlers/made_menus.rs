@@ -5,10 +5,10 @@
 
 use std::collections::BTreeMap;
 
-use db::demo_report::products;
+use db::demo::report::products;
 use db::products::ProductScope;
-use domain::known_units::with_known_units;
-use domain::menu_diff::with_known_statuses;
+use domain::menu::diff::with_known_statuses;
+use domain::menu::known_units::with_known_units;
 use domain::store::Platform;
 use drover::platforms::dutchie::normalize;
 use proptest::prelude::*;

@@ -2,8 +2,8 @@
 //! however large these are.
 
 use db::{Db, PoolSizes, Tx};
+use domain::menu::product::Product;
 use domain::payload::Payload;
-use domain::product::Product;
 use rstest::rstest;
 
 use super::test_store::{TestStore, menu_write, product, variant};

@@ -1,7 +1,7 @@
 //! `product_refresh`: the payload it reads, and its refusals.
 
 use chrono::TimeDelta;
-use domain::role::Role;
+use domain::task::role::Role;
 use queue::{Outcome, TaskError};
 use rstest::rstest;
 use serde_json::{Value, json};

@@ -5,7 +5,7 @@ use std::time::Duration;
 use chrono::{DateTime, TimeDelta, Utc};
 use db::tasks::{self, NewTask};
 use domain::payload::Payload;
-use domain::role::Role;
+use domain::task::role::Role;
 use drover::handlers::housekeeping::Housekeeping;
 use drover::handlers::retention::{RetentionReport, RetentionRun};
 use rstest::rstest;

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::TimeDelta;
-use db::demo_report::products::{self, ProductRecord};
-use domain::role::Role;
+use db::demo::report::products;
+use db::demo::report::products::ProductRecord;
 use domain::store::Platform;
+use domain::task::role::Role;
 use drover::simulated;
 use drover::stealth::{FetchError, Request, RequestKind, Response, SessionAsk};
 use foundation::clock::Clock;
@@ -18,9 +19,8 @@ use serde_json::json;
 use settings::Overlay;
 use sim::{Fault, FaultKind, OracleProduct, Refusal, Settings, Simulator, StoreSeed};
 
-use super::captured_page;
 use super::harness::HandlerHarness;
-use super::test_sessions;
+use super::{captured_page, test_sessions};
 
 const CRAWLS: u32 = 5;
 

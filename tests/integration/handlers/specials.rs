@@ -1,6 +1,6 @@
 //! A store's specials are kept once, whatever the number of products that have them.
 
-use domain::product::{Product, SpecialsJson};
+use domain::menu::product::{Product, SpecialsJson};
 
 use super::test_store::{TestStore, product};
 

@@ -1,8 +1,8 @@
 //! Words of upstream that would switch stores and products off: an unknown one changes nothing, and a mass change is
 //! believed only once several answers agree, or an operator accepts it.
 
-use db::quality;
-use domain::role::Role;
+use db::stores;
+use domain::task::role::Role;
 use queue::Committed;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
@@ -55,14 +55,14 @@ async fn hours_pass(harness: &HandlerHarness) {
 
 async fn accept(harness: &HandlerHarness, store: i64) -> bool {
     let tx = harness.services.db.begin().await.unwrap();
-    let accepted = db::switches::accept(&tx, store).await.unwrap();
+    let accepted = db::stores::switches::accept(&tx, store).await.unwrap();
     tx.commit().await.unwrap();
     accepted
 }
 
 /// Kinds of the faults that stores have now, each once.
 async fn faults(harness: &HandlerHarness) -> Vec<String> {
-    quality::look(&harness.services.db.client().await.unwrap()).await.unwrap();
+    stores::quality::look(&harness.services.db.client().await.unwrap()).await.unwrap();
     let sql = "SELECT coalesce(array_agg(DISTINCT kind ORDER BY kind), '{}') FROM quality_findings WHERE kind <> 'blind_store'";
     harness.store.database.raw.query_one(sql, &[]).await.unwrap().get(0)
 }

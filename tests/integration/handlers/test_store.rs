@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use db::DbError;
+use domain::menu;
 use domain::menu::NormalMenu;
+use domain::menu::product::{Product, SpecialsJson, StockStatus, UpstreamStatus, Variant};
+use domain::menu::stock::Stock;
 use domain::payload::Payload;
-use domain::product::{Product, SpecialsJson, StockStatus, UpstreamStatus, Variant};
-use domain::stock::{self, Stock};
 use domain::store::{NewStore, Platform, StoreId};
 use drover::handlers::product_refresh::write::{Counts, MenuWrite};
 use foundation::memory::MemoryPermit;
@@ -100,7 +101,7 @@ impl TestStore {
             price_rec: row.get("price_rec"),
             stock: Stock { is_in_stock: row.get("is_in_stock"), status, misses },
             first_seen_at: row.get("first_seen_at"),
-            last_seen_at: stock::last_seen(row.get("last_seen_at"), misses, row.get("last_complete_at")),
+            last_seen_at: menu::stock::last_seen(row.get("last_seen_at"), misses, row.get("last_complete_at")),
         })
     }
 

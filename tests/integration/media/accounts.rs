@@ -8,8 +8,8 @@ use contract::media::accounts::{Account, AccountDraft};
 use contract::media::credentials::Credential;
 use contract::media::items::{ItemFilter, ItemView};
 use db::tasks::NewTask;
-use domain::media_item::{ItemKind, ItemState};
-use domain::role::Role;
+use domain::media::item::{ItemKind, ItemState};
+use domain::task::role::Role;
 use domain::vocabulary::Word;
 use queue::{Outcome, TaskError};
 use rstest::rstest;
@@ -39,14 +39,14 @@ impl MediaHarness {
 
     async fn remove_account(&self, id: i64) {
         let tx = self.database.db.begin_api().await.unwrap();
-        db::media_records::delete(&tx, RecordKind::Accounts, id).await.unwrap();
+        db::media::records::delete(&tx, RecordKind::Accounts, id).await.unwrap();
         tx.commit().await.unwrap();
     }
 
     /// The items of an account, as they are listed.
     async fn listed(&self, account: i64) -> Vec<ItemView> {
         let filter = ItemFilter { account_id: Some(account), ..ItemFilter::default() };
-        db::media_items::list(&self.database.db.client().await.unwrap(), &filter, 10_000).await.unwrap()
+        db::media::items::list(&self.database.db.client().await.unwrap(), &filter, 10_000).await.unwrap()
     }
 
     async fn scrape(&self, username: &str) -> Value {

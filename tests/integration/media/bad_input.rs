@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use domain::role::Role;
+use domain::task::role::Role;
 use http::Method;
 use queue::TaskError;
 use rstest::rstest;

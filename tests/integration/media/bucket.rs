@@ -1,6 +1,6 @@
 //! Media in a bucket: files are objects of their content, and a download waits while the bucket is away.
 
-use domain::role::Role;
+use domain::task::role::Role;
 use foundation::digest::sha256_hex;
 use serde_json::json;
 use testkit::{Child, PATIENCE, S3, until};

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use domain::role::Role;
+use domain::task::role::Role;
 use queue::TaskError;
 use serde_json::json;
 use sim::media::{MediaFault, MediaFaultKind, MediaFile};

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use domain::role::Role;
+use domain::task::role::Role;
 use queue::{Outcome, TaskError};
 use serde_json::{Value, json};
 use sim::media::{AccountPlan, MediaFile, MediaPlan};

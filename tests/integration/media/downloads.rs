@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use domain::media_item::ItemState;
-use domain::role::Role;
+use domain::media::item::ItemState;
+use domain::task::role::Role;
 use domain::vocabulary::Word;
 use media::tool::WorkDirectory;
 use queue::TaskError;

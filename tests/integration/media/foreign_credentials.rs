@@ -1,7 +1,7 @@
 //! Rows that were written by hand and name the credential of another service: it is sent to none.
 
 use db::tasks::NewTask;
-use domain::role::Role;
+use domain::task::role::Role;
 use queue::TaskError;
 use rstest::rstest;
 use serde_json::json;

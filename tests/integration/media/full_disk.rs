@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use domain::role::Role;
+use domain::task::role::Role;
 use nix::sys::signal::Signal;
 use serde_json::json;
 use testkit::{Child, PATIENCE, until};

@@ -11,7 +11,7 @@ use contract::media::items::{ItemFilter, ItemView};
 use contract::media::{Fields, Record};
 use db::tasks::{AttemptOutcome, ClaimBatch, ClaimedTask, NewTask, Settlement};
 use domain::host::{Hold, HostState};
-use domain::role::Role;
+use domain::task::role::Role;
 use drover::app;
 use drover::handlers::{self, Context, TaskServices};
 use drover::stealth::Proxy;
@@ -56,7 +56,7 @@ impl MediaHarness {
         let site = MediaSite::start(plan).await.unwrap();
         let database = testkit::database().await;
         let storage = tempfile::tempdir().unwrap();
-        let owner = db::installation::storage_owner(&database.db.client().await.unwrap()).await.unwrap();
+        let owner = db::schema::installation::storage_owner(&database.db.client().await.unwrap()).await.unwrap();
         let payloads = Payloads::new(storage.path(), owner);
         let work_dir = storage.path().join("media-work");
         let accounts = site.account_address(AccountKind::Mastodon, "{username}");
@@ -85,16 +85,16 @@ impl MediaHarness {
     pub async fn add<R: Record>(&self, draft: R::Draft) -> i64 {
         draft.check().unwrap();
         let tx = self.database.db.begin_api().await.unwrap();
-        let id = db::media_records::insert::<R>(&tx, &draft).await.unwrap();
+        let id = db::media::records::insert::<R>(&tx, &draft).await.unwrap();
         if let Some(secret) = draft.secret() {
-            db::credentials::seal(&tx, id, secret, &self.services.keys).await.unwrap();
+            db::access::credentials::seal(&tx, id, secret, &self.services.keys).await.unwrap();
         }
         tx.commit().await.unwrap();
         id
     }
 
     pub async fn get<R: Record>(&self, id: i64) -> R {
-        db::media_records::get(&self.database.db.client().await.unwrap(), id).await.unwrap()
+        db::media::records::get(&self.database.db.client().await.unwrap(), id).await.unwrap()
     }
 
     /// The number that a statement selects.
@@ -267,7 +267,7 @@ impl MediaHarness {
     /// All items, the oldest first.
     pub async fn items(&self) -> Vec<ItemView> {
         let client = self.database.db.client().await.unwrap();
-        let mut items = db::media_items::list(&client, &ItemFilter::default(), 10_000).await.unwrap();
+        let mut items = db::media::items::list(&client, &ItemFilter::default(), 10_000).await.unwrap();
         items.reverse();
         items
     }
@@ -281,7 +281,7 @@ impl MediaHarness {
             .unwrap()
         });
         let tx = self.database.db.begin().await.unwrap();
-        let ids = db::media_items::insert(&tx, &items.collect::<Vec<_>>()).await.unwrap();
+        let ids = db::media::items::insert(&tx, &items.collect::<Vec<_>>()).await.unwrap();
         tx.commit().await.unwrap();
         ids
     }

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use domain::role::Role;
+use domain::task::role::Role;
 use nix::sys::signal::Signal;
 use serde_json::json;
 use sim::media::{AccountKind, AccountPlan, MediaFile, MediaPlan};

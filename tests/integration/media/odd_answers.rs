@@ -1,6 +1,6 @@
 //! Answers with one odd element among others: the others are kept, and the odd one is counted and named.
 
-use domain::role::Role;
+use domain::task::role::Role;
 use rstest::rstest;
 use serde_json::{Value, json};
 use sim::media::{AfterAnswer, MediaPlan, RawAnswer, RawReceiver};

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use domain::role::Role;
+use domain::task::role::Role;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use rstest::rstest;

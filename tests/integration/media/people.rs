@@ -2,7 +2,7 @@
 
 use contract::media::credentials::Credential;
 use contract::media::people::{Person, PersonDraft};
-use domain::role::Role;
+use domain::task::role::Role;
 use queue::TaskError;
 use rstest::rstest;
 use serde_json::{Value, json};

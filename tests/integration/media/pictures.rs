@@ -2,7 +2,7 @@
 
 use contract::age_sort::AgeSort;
 use contract::media::items::ItemFilter;
-use domain::role::Role;
+use domain::task::role::Role;
 use geo::Geo;
 use image_transform::{Format, probe};
 use rstest::rstest;
@@ -196,7 +196,7 @@ async fn the_items_of_an_account_are_found_by_an_index_whatever_the_statistics_s
             // as often as it takes until a plan is settled
             for _ in 0..8 {
                 let before = read().await;
-                db::media_items::list(&client, &filter, 50).await.unwrap();
+                db::media::items::list(&client, &filter, 50).await.unwrap();
                 let read = read().await - before;
                 assert!(read <= 60, "{read} rows were read for account {account}, analysed: {is_analysed}");
             }

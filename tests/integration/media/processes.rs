@@ -6,9 +6,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use db::tasks::NewTask;
-use domain::media_item::ItemState;
-use domain::role::Role;
+use domain::media::item::ItemState;
 use domain::task::TaskId;
+use domain::task::role::Role;
 use domain::vocabulary::Word;
 use nix::sys::signal::Signal;
 use serde_json::Value;

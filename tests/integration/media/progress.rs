@@ -12,7 +12,7 @@ use testkit::{PATIENCE, until};
 use super::accounts::{has_tool, scrape_of};
 use super::harness::{MediaHarness, job};
 use crate::api::server::send;
-use domain::role::Role;
+use domain::task::role::Role;
 
 /// Speed so low that the job outlasts two calls of the command line.
 const BYTES_PER_SECOND: u64 = 100_000;

@@ -1,6 +1,6 @@
 //! `media.use_proxies`: the tools reach their sites through proxies, which are the simulator's.
 
-use domain::role::Role;
+use domain::task::role::Role;
 use drover::stealth::Proxy;
 use queue::TaskError;
 use rstest::rstest;
@@ -39,7 +39,7 @@ impl MediaHarness {
             "source": "site", "source_id": video.id, "kind": "page", "url": self.site.watch_address(&video.id), "metadata": {},
         });
         let tx = self.database.db.begin().await.unwrap();
-        let ids = db::media_items::insert(&tx, &[serde_json::from_value(page).unwrap()]).await.unwrap();
+        let ids = db::media::items::insert(&tx, &[serde_json::from_value(page).unwrap()]).await.unwrap();
         tx.commit().await.unwrap();
         ids[0]
     }

@@ -94,7 +94,7 @@ async fn a_secret_is_stored_encrypted_and_no_answer_shows_it() {
 
     let keys = SecretKeys::parse(KEY, []).unwrap();
     let client = server.database.db.client().await.unwrap();
-    let opened = db::credentials::open_of_platform(&client, "tmdb", &keys).await.unwrap();
+    let opened = db::access::credentials::open_of_platform(&client, "tmdb", &keys).await.unwrap();
     assert_eq!(opened.secret, format!("{CANARY} again"));
 }
 
@@ -105,7 +105,7 @@ async fn a_secret_that_was_moved_to_another_row_is_unreadable() {
     server.database.raw.batch_execute("UPDATE credentials SET platform = 'easynews'").await.unwrap();
     let keys = SecretKeys::parse(KEY, []).unwrap();
     let client = server.database.db.client().await.unwrap();
-    let error = db::credentials::open_of_platform(&client, "easynews", &keys).await.unwrap_err().to_string();
+    let error = db::access::credentials::open_of_platform(&client, "easynews", &keys).await.unwrap_err().to_string();
     assert!(error.contains("cannot be read") && !error.contains(CANARY), "{error}");
 }
 
@@ -207,13 +207,13 @@ async fn a_credential_is_read_with_the_next_key_after_a_rekeying() {
     let client = server.database.db.client().await.unwrap();
     let both = SecretKeys::parse(OTHER_KEY, [KEY]).unwrap();
     for (is_dry, counts) in [(true, (1, 0)), (false, (1, 0)), (false, (0, 1))] {
-        let rekeyed = db::credentials::rekey(&client, &both, is_dry).await.unwrap();
+        let rekeyed = db::access::credentials::rekey(&client, &both, is_dry).await.unwrap();
         assert_eq!((rekeyed.reencrypted, rekeyed.current), counts);
         assert!(rekeyed.unreadable.is_empty());
     }
     let next = SecretKeys::parse(OTHER_KEY, []).unwrap();
-    assert_eq!(db::credentials::open_of_platform(&client, "tmdb", &next).await.unwrap().secret, CANARY);
-    let lost = db::credentials::rekey(&client, &SecretKeys::parse(KEY, []).unwrap(), false).await.unwrap();
+    assert_eq!(db::access::credentials::open_of_platform(&client, "tmdb", &next).await.unwrap().secret, CANARY);
+    let lost = db::access::credentials::rekey(&client, &SecretKeys::parse(KEY, []).unwrap(), false).await.unwrap();
     assert_eq!(lost.unreadable.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["films"]);
 }
 
@@ -224,7 +224,7 @@ async fn a_secret_that_was_written_by_hand_is_not_taken() {
     server.database.raw.execute("UPDATE credentials SET secret = $1", &[&CANARY]).await.unwrap();
     let client = server.database.db.client().await.unwrap();
     let keys = SecretKeys::parse(KEY, []).unwrap();
-    let error = db::credentials::open_of_platform(&client, "tmdb", &keys).await.unwrap_err().to_string();
+    let error = db::access::credentials::open_of_platform(&client, "tmdb", &keys).await.unwrap_err().to_string();
     assert!(error.contains("drover media set credentials") && !error.contains(CANARY), "{error}");
 }
 

@@ -3,7 +3,7 @@
 use contract::media::accounts::{Account, AccountDraft};
 use contract::media::credentials::Credential;
 use db::tasks::NewTask;
-use domain::role::Role;
+use domain::task::role::Role;
 use http::Method;
 use rstest::rstest;
 use serde_json::json;

@@ -2,7 +2,7 @@
 
 use contract::media::people::{Person, PersonDraft};
 use db::tasks::NewTask;
-use domain::role::Role;
+use domain::task::role::Role;
 use rstest::rstest;
 use serde_json::json;
 use testkit::TestDatabase;
@@ -55,7 +55,7 @@ async fn a_later_row_leaves_the_schedule_as_an_operator_wants_it() {
     let add = async |tmdb_id| {
         let tx = database.db.begin_api().await.unwrap();
         let draft = PersonDraft { tmdb_id, name: "Ann".to_owned(), enabled: true };
-        db::media_records::insert::<Person>(&tx, &draft).await.unwrap();
+        db::media::records::insert::<Person>(&tx, &draft).await.unwrap();
         tx.commit().await.unwrap();
     };
     add(1).await;

@@ -3,7 +3,7 @@
 use contract::media::credentials::Credential;
 use contract::media::items::ItemView;
 use contract::media::searches::{Search, SearchDraft};
-use domain::role::Role;
+use domain::task::role::Role;
 use queue::TaskError;
 use serde_json::{Value, json};
 use sim::media::{AfterAnswer, EasynewsFile, MediaPlan, Origin, RawAnswer, RawReceiver};

@@ -2,7 +2,7 @@
 
 use contract::media::accounts::{Account, AccountDraft};
 use db::tasks::NewTask;
-use domain::role::Role;
+use domain::task::role::Role;
 use serde_json::json;
 use sim::media::{AccountKind, HookAnswer, HookScript, MediaFault, MediaFaultKind, Origin};
 

@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use domain::role::Role;
+use domain::task::role::Role;
 use http::Method;
 use http_body_util::Full;
 use nix::sys::signal::Signal;

@@ -2,8 +2,8 @@
 //!
 //! The tool misbehaves for one page, and is the real yt-dlp for all others.
 
-use domain::media_item::ItemState;
-use domain::role::Role;
+use domain::media::item::ItemState;
+use domain::task::role::Role;
 use domain::vocabulary::Word;
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -25,7 +25,7 @@ impl MediaHarness {
         };
         let tx = self.database.db.begin().await.unwrap();
         let pages: Vec<_> = videos.iter().map(|video| page(video).unwrap()).collect();
-        let ids = db::media_items::insert(&tx, &pages).await.unwrap();
+        let ids = db::media::items::insert(&tx, &pages).await.unwrap();
         tx.commit().await.unwrap();
         ids
     }

@@ -1,7 +1,7 @@
 //! `youtube_monitor`, and the videos that it finds.
 
 use contract::media::channels::{Channel, ChannelDraft};
-use domain::role::Role;
+use domain::task::role::Role;
 use queue::TaskError;
 use serde_json::{Value, json};
 use sim::media::{ChannelPlan, MediaFault, MediaFaultKind, MediaPlan, Origin, Video};

@@ -7,7 +7,7 @@ use contract::media::forums::{Forum, ForumDraft};
 use contract::media::people::{Person, PersonDraft};
 use contract::media::searches::{Search, SearchDraft};
 use contract::media::threads::{Thread, ThreadDraft};
-use domain::role::Role;
+use domain::task::role::Role;
 use rstest::rstest;
 use serde_json::{Value, json};
 use sim::media::{MediaFault, MediaFaultKind, ThreadKind};

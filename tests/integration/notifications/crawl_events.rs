@@ -1,8 +1,8 @@
 //! Events of the crawl: which are noted, and how they become notifications.
 
 use db::tasks::{AttemptOutcome, NewTask, Settlement};
-use domain::role::Role;
 use domain::task::TaskId;
+use domain::task::role::Role;
 use rstest::rstest;
 use serde_json::{Value, json};
 
@@ -43,8 +43,8 @@ impl Queue {
 
     async fn look(&self) {
         let client = self.client().await;
-        db::quality::look(&client).await.unwrap();
-        db::quality::note_faults(&client).await.unwrap();
+        db::stores::quality::look(&client).await.unwrap();
+        db::stores::quality::note_faults(&client).await.unwrap();
     }
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use domain::notification::NotificationState;
-use domain::recipient::RecipientState;
+use domain::notification::recipient::RecipientState;
 use domain::vocabulary::Word;
 use nix::sys::signal::Signal;
 use queue::{Outcome, TaskError};
@@ -391,7 +391,7 @@ async fn an_answer_is_recorded_after_the_run_has_lost_its_task() {
     let slow = MailEnding { wait: Duration::from_secs(1), ..MailEnding::new("250 ok\r\n", AfterAnswer::GoOn) };
     harness.site.script_mail(MailScript { endings: [slow].into(), ..MailScript::default() });
     harness.tell(endpoint, 1).await;
-    let task = crate::media::harness::job(domain::role::Role::Notify, json!({"endpoint_id": endpoint}));
+    let task = crate::media::harness::job(domain::task::role::Role::Notify, json!({"endpoint_id": endpoint}));
     let has_come = async {
         until("the mail has come", PATIENCE, async || harness.site.mails().len() == 1).await;
     };

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use db::tasks::{self, AttemptOutcome, ClaimBatch, Completion, NewTask, Settlement};
-use domain::role::Role;
 use domain::task::TaskId;
+use domain::task::role::Role;
 use rstest::rstest;
 use serde_json::{Value, json};
 

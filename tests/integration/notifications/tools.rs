@@ -2,7 +2,7 @@
 
 use contract::media::endpoints::{Endpoint, EndpointDraft};
 use contract::notifications::{NotificationFilter, NotificationView};
-use domain::role::Role;
+use domain::task::role::Role;
 use queue::{Outcome, TaskError};
 use serde_json::{Value, json};
 use sim::media::Delivery;

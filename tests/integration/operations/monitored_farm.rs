@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 
-use domain::role::Role;
+use domain::task::role::Role;
 use http_body_util::{BodyExt, Full};
 use nix::sys::signal::Signal;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};

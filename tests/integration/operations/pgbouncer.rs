@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use domain::role::Role;
+use domain::task::role::Role;
 use http_body_util::{BodyExt, Full};
 use nix::sys::signal::Signal;
 use serde_json::Value;

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use chrono::DateTime;
-use domain::fetch_counts::FetchTotal;
+use domain::counts::fetches::FetchTotal;
 use domain::proxy::Budgets;
 use drover::actors::proxy_pool::ProxyPoolDeps;
 use drover::stealth::{FetchError, ProxyId, ProxyLease, ProxySource};

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use domain::role::Role;
+use domain::task::role::Role;
 use sim::{ProxyFault, Settings};
 use tokio::process::Command;
 

@@ -1,6 +1,6 @@
 //! One dead proxy, as every part of the program shows it.
 
-use domain::role::Role;
+use domain::task::role::Role;
 use serde_json::Value;
 use sim::{ProxyFault, Settings};
 

@@ -9,8 +9,8 @@ mod secrets;
 mod table;
 
 use contract::proxies::{ImportCounts, ProxyFilter, ProxyListing};
-use db::proxy_requests::{self, ProxyChange};
-use db::{Db, DbError};
+use db::proxies::requests::ProxyChange;
+use db::{Db, DbError, proxies};
 use domain::proxy::{Budgets, ProxyId};
 use drover::cli::proxies::list;
 use foundation::secrets::SecretKeys;
@@ -32,7 +32,7 @@ async fn listed_by(db: &Db, budgets: Budgets) -> Vec<ProxyListing> {
 async fn switch(db: &Db, id: ProxyId, on: bool) -> Result<ProxyListing, DbError> {
     let tx = db.begin().await.unwrap();
     let change = ProxyChange { is_active: Some(on), ..ProxyChange::default() };
-    let changed = proxy_requests::change(&tx, id, &change, &SecretKeys::default(), Budgets::default()).await?;
+    let changed = proxies::requests::change(&tx, id, &change, &SecretKeys::default(), Budgets::default()).await?;
     tx.commit().await.unwrap();
     Ok(changed)
 }

@@ -3,7 +3,7 @@
 use std::process::Output;
 
 use db::proxies::{self, LoadedProxies};
-use domain::role::Role;
+use domain::task::role::Role;
 use foundation::secrets::{SecretError, SecretKeys};
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};

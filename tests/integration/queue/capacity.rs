@@ -1,6 +1,7 @@
 //! `v_worker_capacity`: the numbers by which people decide how many workers they need.
 
-use db::stats_minute::{self, StatsTurn};
+use db::counts;
+use db::counts::stats_minute::StatsTurn;
 use rstest::rstest;
 use serde_json::{Value, json};
 
@@ -71,7 +72,7 @@ async fn the_average_holds_each_run_once_whether_its_minute_has_been_counted_or_
     assert_eq!(average().await, json!(57));
     assert_eq!(queue.capacity("payload_fetch").await["measured_runs"], json!(4));
     let turn = StatsTurn { every: Duration::ZERO, grace: Duration::from_secs(60), keep: Duration::from_secs(86_400) };
-    stats_minute::count(&queue.database.db, turn).await.unwrap().unwrap();
+    counts::stats_minute::count(&queue.database.db, turn).await.unwrap().unwrap();
     assert_eq!(average().await, json!(57));
     queue.sql("DELETE FROM worker_tasks WHERE claimed_at IS NOT NULL").await;
     assert_eq!(average().await, json!(57), "a counted minute needs no tasks");

@@ -1,7 +1,7 @@
 //! Claiming: order, roles, reservations, tokens, and the writes of a claim.
 
 use db::tasks::{ClaimBatch, ClaimToken, NewTask};
-use domain::role::Role;
+use domain::task::role::Role;
 use queue::{FollowUp, Outcome};
 use serde_json::json;
 

@@ -3,7 +3,8 @@
 use chrono::{Days, Utc};
 use contract::generation::{DiscoveryRequest, Resync, ResyncRequest, StateRequest, StateTasks};
 use contract::tasks::RecoveryCounts;
-use db::generation::{self, GenerationError};
+use db::tasks;
+use db::tasks::generation::GenerationError;
 use foundation::clock::Clock;
 use serde_json::json;
 
@@ -11,12 +12,12 @@ use super::*;
 
 impl Queue {
     async fn resync(&self, request: ResyncRequest) -> Resync {
-        generation::resync(&self.client().await, &request).await.unwrap()
+        tasks::generation::resync(&self.client().await, &request).await.unwrap()
     }
 
     async fn of_state(&self, state: &str) -> StateTasks {
         let request = StateRequest { state_code: state.parse().unwrap(), role: None, priority: Some(20) };
-        generation::of_state(&self.client().await, &request).await.unwrap()
+        tasks::generation::of_state(&self.client().await, &request).await.unwrap()
     }
 
     /// Half of the stores are in Arizona, by turns.
@@ -59,7 +60,7 @@ async fn a_resync_does_not_wait_for_a_person_who_generates() {
     let queue = Queue::new().await;
     queue.stores(2).await;
     queue.sql("BEGIN; SELECT generate_resync_tasks(6, '2025-01-10')").await;
-    let refused = generation::resync(&queue.client().await, &ResyncRequest::default()).await.unwrap_err();
+    let refused = tasks::generation::resync(&queue.client().await, &ResyncRequest::default()).await.unwrap_err();
     assert!(matches!(refused, GenerationError::Db(DbError::Contention(_))), "{refused}");
     queue.sql("COMMIT").await;
 }

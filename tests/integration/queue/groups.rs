@@ -2,8 +2,9 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use contract::schedules::{NewSchedule, RecurrenceChange, Schedule, ScheduleChange, Scope};
-use db::groups::{self, GroupError};
 use db::schedules::{self, ScheduleError};
+use db::stores;
+use db::stores::groups::GroupError;
 use domain::schedule::{CronLine, Recurrence};
 use rstest::rstest;
 
@@ -67,8 +68,8 @@ impl Queue {
 async fn a_group_with_a_schedule_of_its_own_is_left_out_by_the_general_one() {
     let queue = Queue::with_own_schedules(&[hourly("rivals")]).await;
     let ids = queue.stores(4).await;
-    groups::put_in(&queue.client().await, "rivals", &ids[..2]).await.unwrap();
-    groups::put_in(&queue.client().await, "others", &ids[1..3]).await.unwrap();
+    stores::groups::put_in(&queue.client().await, "rivals", &ids[..2]).await.unwrap();
+    stores::groups::put_in(&queue.client().await, "others", &ids[1..3]).await.unwrap();
 
     assert_eq!(queue.generation("rivals").await, ids[..2]);
     assert_eq!(queue.generation(GENERAL).await, ids[2..], "the group others has no schedule");
@@ -86,7 +87,7 @@ async fn a_schedule_that_is_not_for_a_store_takes_it_from_nobody(#[case] of_grou
     let queue = Queue::with_own_schedules(&[of_group]).await;
     let ids = queue.stores(2).await;
     queue.sql("UPDATE dispensaries SET state = 'AZ'").await;
-    groups::put_in(&queue.client().await, "rivals", &ids[..1]).await.unwrap();
+    stores::groups::put_in(&queue.client().await, "rivals", &ids[..1]).await.unwrap();
     assert_eq!(queue.generation(GENERAL).await, ids);
 }
 
@@ -94,11 +95,11 @@ async fn a_schedule_that_is_not_for_a_store_takes_it_from_nobody(#[case] of_grou
 async fn a_store_that_leaves_its_group_comes_back_to_the_general_schedule() {
     let queue = Queue::with_own_schedules(&[hourly("rivals")]).await;
     let ids = queue.stores(2).await;
-    assert_eq!(groups::put_in(&queue.client().await, "rivals", &ids).await.unwrap(), 2);
-    assert_eq!(groups::put_in(&queue.client().await, "rivals", &ids).await.unwrap(), 0, "each is in it once");
-    assert_eq!(groups::take_out(&queue.client().await, "rivals", &ids[..1]).await.unwrap(), 1);
+    assert_eq!(stores::groups::put_in(&queue.client().await, "rivals", &ids).await.unwrap(), 2);
+    assert_eq!(stores::groups::put_in(&queue.client().await, "rivals", &ids).await.unwrap(), 0, "each is in it once");
+    assert_eq!(stores::groups::take_out(&queue.client().await, "rivals", &ids[..1]).await.unwrap(), 1);
     assert_eq!(queue.generation(GENERAL).await, ids[..1]);
-    let missing = groups::put_in(&queue.client().await, "rivals", &[ids[0], 77_777]).await;
+    let missing = stores::groups::put_in(&queue.client().await, "rivals", &[ids[0], 77_777]).await;
     assert!(
         matches!(missing, Err(GroupError::MissingStore(77_777))) && queue.generation(GENERAL).await == ids[..1],
         "none is changed"

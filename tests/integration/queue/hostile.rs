@@ -3,9 +3,9 @@
 
 use contract::stores::StoreFilter;
 use contract::tasks::{RecoveryCounts, TaskFilter};
-use db::task_views::{self, counts};
+use db::tasks::views::counts;
 use db::tasks::{AttemptOutcome, Settlement};
-use db::{migrate, payloads, query_hashes, schedules, store_views, stores, workers};
+use db::{hosts, payloads, schedules, schema, stores, tasks, workers};
 use domain::store::Platform;
 use rstest::rstest;
 use serde_json::json;
@@ -178,9 +178,9 @@ async fn people_see_a_task_whatever_its_times_and_documents_are(
     let documents = "payload = '{\"n\": 1e400}', result = '1e400', detail = '1e400'";
     queue.unguarded(&format!("UPDATE worker_tasks SET {}, {documents}", set.join(", "))).await;
     let client = queue.client().await;
-    let shown = task_views::list(&client, &TaskFilter::default(), 10).await.unwrap();
+    let shown = tasks::views::list(&client, &TaskFilter::default(), 10).await.unwrap();
     assert_eq!(shown.len(), 1);
-    assert_eq!(task_views::detail(&client, id).await.unwrap().unwrap().attempts.len(), 1);
+    assert_eq!(tasks::views::detail(&client, id).await.unwrap().unwrap().attempts.len(), 1);
     queue.unguarded("UPDATE worker_tasks SET status = 'pending', ready = true").await;
     assert_eq!(counts::ready(&client).await.unwrap().len(), 1);
 }
@@ -217,14 +217,14 @@ async fn lists_show_rows_whatever_their_times_are(
     schedules::ensure_defaults(&queue.client().await).await.unwrap();
     write_times(&queue, time).await;
     let client = queue.client().await;
-    assert!(migrate::status(&queue.database.db).await.unwrap().is_current());
+    assert!(schema::migrate::status(&queue.database.db).await.unwrap().is_current());
     assert_eq!(counts::counts(&client).await.unwrap().all.completed, 7);
     assert_eq!(schedules::list(&client).await.unwrap().len(), 3);
-    assert_eq!(store_views::list(&client, &StoreFilter::default(), 10).await.unwrap().stores.len(), 1);
+    assert_eq!(stores::views::list(&client, &StoreFilter::default(), 10).await.unwrap().stores.len(), 1);
     let payload = payloads::latest(&client, store).await.unwrap().unwrap();
     assert!(payloads::get(&client, payload.id).await.unwrap().is_some());
     assert_eq!(workers::list(&client).await.unwrap().len(), 1);
-    assert_eq!(query_hashes::list(&client, Platform::Dutchie).await.unwrap().len(), 1);
+    assert_eq!(hosts::query_hashes::list(&client, Platform::Dutchie).await.unwrap().len(), 1);
 }
 
 #[rstest]
@@ -326,6 +326,6 @@ async fn people_see_a_task_with_dependencies(#[case] depends_on: &str, #[case] s
     let queue = Queue::new().await;
     let id = queue.add(fetch(1)).await;
     queue.sql(&format!("UPDATE worker_tasks SET depends_on = '{depends_on}'")).await;
-    let task = task_views::get(&queue.client().await, id).await.unwrap().unwrap();
+    let task = tasks::views::get(&queue.client().await, id).await.unwrap().unwrap();
     assert_eq!(task.depends_on.unwrap().len(), shown);
 }

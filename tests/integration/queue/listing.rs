@@ -3,11 +3,11 @@
 
 use contract::age_sort::AgeSort;
 use contract::tasks::TaskFilter;
-use db::indexes;
-use db::task_views::{self, completions};
 use db::tasks::AttemptOutcome;
-use domain::shown_status::ShownStatus;
+use db::tasks::views::completions;
+use db::{schema, tasks};
 use domain::store::Platform;
+use domain::task::shown_status::ShownStatus;
 
 use super::*;
 
@@ -16,7 +16,7 @@ const MADE: &str =
 
 impl Queue {
     async fn list(&self, filter: TaskFilter) -> Vec<TaskId> {
-        let listed = task_views::list(&self.client().await, &filter, 50).await.unwrap();
+        let listed = tasks::views::list(&self.client().await, &filter, 50).await.unwrap();
         listed.iter().map(|task| task.id).collect()
     }
 
@@ -27,7 +27,7 @@ impl Queue {
         let reads = "SELECT seq_tup_read + idx_tup_fetch FROM pg_stat_user_tables WHERE relname = 'worker_tasks'";
         flush().await;
         let before = self.number(reads).await;
-        task_views::list(&client, filter, 10).await.unwrap();
+        tasks::views::list(&client, filter, 10).await.unwrap();
         flush().await;
         self.number(reads).await - before
     }
@@ -126,12 +126,12 @@ async fn indexes_are_made_once_and_one_that_broke_off_is_replaced() {
     let queue = Queue::new().await;
     let db = &queue.database.db;
     assert_eq!(queue.number(MADE).await, 0);
-    assert!(indexes::ensure(db).await.unwrap().is_some_and(|made| made > 4));
+    assert!(schema::indexes::ensure(db).await.unwrap().is_some_and(|made| made > 4));
     assert_eq!(queue.number(MADE).await, 5);
-    assert_eq!(indexes::ensure(db).await.unwrap(), Some(0));
+    assert_eq!(schema::indexes::ensure(db).await.unwrap(), Some(0));
     let break_off = "UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'worker_tasks_ended_role'::regclass";
     queue.sql(break_off).await;
-    assert_eq!(indexes::ensure(db).await.unwrap(), Some(1));
+    assert_eq!(schema::indexes::ensure(db).await.unwrap(), Some(1));
     assert_eq!(queue.number(MADE).await, 5);
 }
 
@@ -139,9 +139,9 @@ async fn indexes_are_made_once_and_one_that_broke_off_is_replaced() {
 async fn indexes_are_made_by_one_process_at_a_time() {
     let queue = Queue::new().await;
     queue.sql("SELECT pg_advisory_lock(7345)").await;
-    assert_eq!(indexes::ensure(&queue.database.db).await.unwrap(), None);
+    assert_eq!(schema::indexes::ensure(&queue.database.db).await.unwrap(), None);
     queue.sql("SELECT pg_advisory_unlock(7345)").await;
-    assert!(indexes::ensure(&queue.database.db).await.unwrap().is_some_and(|made| made > 0));
+    assert!(schema::indexes::ensure(&queue.database.db).await.unwrap().is_some_and(|made| made > 0));
 }
 
 #[tokio::test]
@@ -158,7 +158,7 @@ async fn the_tasks_of_a_rare_filter_are_found_without_a_walk_past_the_others() {
              RESET xmlbinary",
         )
         .await;
-    indexes::ensure(&queue.database.db).await.unwrap();
+    schema::indexes::ensure(&queue.database.db).await.unwrap();
     queue.sql("ANALYZE worker_tasks").await;
     let any = TaskFilter::default;
     for (what, filter) in [
@@ -190,7 +190,7 @@ async fn a_part_of_an_error_is_found_without_a_look_at_each_error() {
              || n FROM generate_series(1, 20000) n; RESET xmlbinary",
         )
         .await;
-    indexes::ensure(&queue.database.db).await.unwrap();
+    schema::indexes::ensure(&queue.database.db).await.unwrap();
     let error = |error: &str| TaskFilter { error: Some(error.to_owned()), ..TaskFilter::default() };
     for statistics in ["", "ANALYZE worker_tasks"] {
         queue.sql(statistics).await;

@@ -32,11 +32,11 @@ use std::time::Duration;
 
 use contract::task_requests::TaskRequest;
 use contract::tasks::RecoveryCounts;
-use db::task_requests::{self, QueuedTask, RequestError};
+use db::tasks::requests::{QueuedTask, RequestError};
 use db::tasks::{self, ClaimBatch, ClaimedTask, NewTask, Settlement};
 use db::{Client, DbError};
-use domain::role::Role;
 use domain::store::StoreId;
+use domain::task::role::Role;
 use domain::task::{TaskId, TaskLease};
 use serde_json::Value;
 use tokio::sync::{Semaphore, SemaphorePermit};
@@ -81,7 +81,7 @@ impl Queue {
     /// Requests a task as the API does.
     pub async fn request(&self, request: TaskRequest) -> Result<QueuedTask, RequestError> {
         let tx = self.database.db.begin().await.unwrap();
-        let answer = task_requests::enqueue(&tx, request).await;
+        let answer = tasks::requests::enqueue(&tx, request).await;
         tx.commit().await.unwrap();
         answer
     }

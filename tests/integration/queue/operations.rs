@@ -1,7 +1,8 @@
 //! One action on many tasks: counted, done at once, or worked off in batches that survive their process.
 
 use contract::operations::{BulkAnswer, BulkRequest, Operation};
-use db::operations::{self, BulkError};
+use db::tasks;
+use db::tasks::operations::BulkError;
 use rstest::rstest;
 use serde_json::{Value, json};
 
@@ -11,13 +12,13 @@ impl Queue {
     async fn bulk(&self, request: Value) -> Result<BulkAnswer, BulkError> {
         let request: BulkRequest = serde_json::from_value(request).unwrap();
         let tx = self.database.db.begin().await.unwrap();
-        let answer = operations::bulk(&tx, &request, Some("a test")).await;
+        let answer = tasks::operations::bulk(&tx, &request, Some("a test")).await;
         tx.commit().await.unwrap();
         answer
     }
 
     async fn operation(&self, id: i64) -> Operation {
-        operations::get(&self.client().await, id).await.unwrap().unwrap()
+        tasks::operations::get(&self.client().await, id).await.unwrap().unwrap()
     }
 
     async fn with_status(&self, status: &str) -> i64 {
@@ -27,7 +28,7 @@ impl Queue {
     /// Processes all operations to their end.
     async fn run_operations(&self) -> usize {
         let mut done = 0;
-        while let Some(batch) = operations::run_batch(&self.database.db).await.unwrap() {
+        while let Some(batch) = tasks::operations::run_batch(&self.database.db).await.unwrap() {
             done += batch.done;
         }
         done
@@ -145,7 +146,7 @@ async fn an_operation_goes_on_where_a_dead_process_left_it() {
     let queue = Queue::new().await;
     queue.failures(2500).await;
     let operation = started(queue.bulk(json!({"action": "delete", "filter": {"status": "failed"}})).await);
-    let first = operations::run_batch(&queue.database.db).await.unwrap().unwrap();
+    let first = tasks::operations::run_batch(&queue.database.db).await.unwrap().unwrap();
     // a process that dies in the middle of a batch: its session ends without a commit
     let dying = testkit::connect(&queue.database.url).await;
     dying
@@ -156,10 +157,10 @@ async fn an_operation_goes_on_where_a_dead_process_left_it() {
         ))
         .await
         .unwrap();
-    assert_eq!(operations::run_batch(&queue.database.db).await.unwrap(), None, "another process has it");
+    assert_eq!(tasks::operations::run_batch(&queue.database.db).await.unwrap(), None, "another process has it");
     drop(dying);
     testkit::until("its locks are gone", Duration::from_secs(60), async || {
-        operations::run_batch(&queue.database.db).await.unwrap().is_some()
+        tasks::operations::run_batch(&queue.database.db).await.unwrap().is_some()
     })
     .await;
     queue.run_operations().await;

@@ -2,7 +2,8 @@
 //! own answer.
 
 use contract::task_requests::TaskRequest;
-use db::task_requests::{self, RequestError};
+use db::tasks;
+use db::tasks::requests::RequestError;
 use rstest::rstest;
 use serde_json::{Value, json};
 
@@ -13,7 +14,7 @@ type Answers = Vec<Result<QueuedTask, RequestError>>;
 impl Queue {
     async fn enqueue_batch(&self, requests: Vec<TaskRequest>) -> Answers {
         let tx = self.database.db.begin().await.unwrap();
-        let answers = task_requests::enqueue_batch(&tx, requests).await.unwrap();
+        let answers = tasks::requests::enqueue_batch(&tx, requests).await.unwrap();
         tx.commit().await.unwrap();
         answers
     }
@@ -98,7 +99,7 @@ async fn a_batch_of_ten_thousand_is_queued() {
         .iter()
         .map(|store| request(json!({"role": "product_refresh", "dispensary_id": store, "payload": {"payload_id": 9}})));
     requests.extend(payloads);
-    assert_eq!(requests.len(), task_requests::MAX_BATCH_ITEMS);
+    assert_eq!(requests.len(), tasks::requests::MAX_BATCH_ITEMS);
     let answers = queue.enqueue_batch(requests).await;
     assert!(answers.iter().all(Result::is_ok));
     assert_eq!(queue.claim_all().await.len(), 1000);

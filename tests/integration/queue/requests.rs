@@ -2,7 +2,7 @@
 //! once have one effect.
 
 use contract::task_changes::TaskChange;
-use db::task_views;
+use db::tasks;
 use db::tasks::{AttemptOutcome, ChangeError, Completion};
 use domain::task::Status;
 use domain::vocabulary::Word;
@@ -484,11 +484,11 @@ async fn of_two_changes_of_one_version_the_second_is_refused() {
     let queue = Queue::new().await;
     let id = queue.add(fetch(1)).await;
     let client = queue.client().await;
-    let read = task_views::get(&client, id).await.unwrap().unwrap().updated_at;
+    let read = tasks::views::get(&client, id).await.unwrap().unwrap().updated_at;
     tasks::change(&client, id, &change_of(json!({"priority": 5})), Some(read)).await.unwrap();
     let refused = tasks::change(&client, id, &change_of(json!({"priority": 6})), Some(read)).await.unwrap_err();
     assert!(matches!(refused, ChangeError::Changed { .. }), "{refused}");
-    let read = task_views::get(&client, id).await.unwrap().unwrap().updated_at;
+    let read = tasks::views::get(&client, id).await.unwrap().unwrap().updated_at;
     tasks::change(&client, id, &change_of(json!({"priority": 7})), Some(read)).await.unwrap();
     assert_eq!(queue.task(id).await["priority"], 7);
 }

@@ -1,6 +1,6 @@
 //! Ended tasks are kept for a while, and go with their attempts.
 
-use domain::role::Family;
+use domain::task::role::Family;
 use serde_json::Value;
 
 use super::*;

@@ -4,8 +4,8 @@
 use chrono::TimeDelta;
 use contract::generation::{StateRequest, StateTasks};
 use contract::schedules::Run;
-use db::{Db, PoolSizes, generation, schedules};
-use domain::skipped::Skipped;
+use db::{Db, PoolSizes, schedules, tasks};
+use domain::schedule::skipped::Skipped;
 use foundation::clock::Clock;
 use rstest::rstest;
 use serde_json::json;
@@ -220,7 +220,7 @@ async fn of_a_batch_each_request_raises_or_meets_its_own_twin() {
     let equal = queue.request(crawl(stores[1], Some(7))).await.unwrap().id;
     let tx = queue.database.db.begin().await.unwrap();
     let requests = stores.iter().map(|store| crawl(*store, Some(7))).collect();
-    let answers = task_requests::enqueue_batch(&tx, requests).await.unwrap();
+    let answers = tasks::requests::enqueue_batch(&tx, requests).await.unwrap();
     tx.commit().await.unwrap();
     let raised = answers[0].as_ref().unwrap();
     assert_eq!((raised.id, raised.raised, raised.priority), (waiting, true, 7));
@@ -241,7 +241,7 @@ async fn an_urgent_crawl_of_a_state_raises_what_waits_there() {
         ))
         .await;
     let request = StateRequest { state_code: "az".parse().unwrap(), role: None, priority: Some(20) };
-    let made = generation::of_state(&queue.client().await, &request).await.unwrap();
+    let made = tasks::generation::of_state(&queue.client().await, &request).await.unwrap();
     assert_eq!(made, StateTasks { count: 1, skipped: 1, raised: 2 });
     let claimed: Vec<i32> = queue.claim(&Role::CRAWL, 9).await.iter().map(|task| task.priority).collect();
     assert_eq!(claimed.iter().filter(|priority| **priority == 20).count(), 3, "{claimed:?}");

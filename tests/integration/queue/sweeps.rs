@@ -2,7 +2,7 @@
 //! processes than by one.
 
 use contract::task_requests::TaskRequest;
-use db::task_requests::RequestError;
+use db::tasks::requests::RequestError;
 use rstest::rstest;
 use serde_json::json;
 

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Days, NaiveDate, TimeDelta, Utc};
 use contract::analytics::{MarketFilter, PriceDay};
 use db::analytics;
-use domain::product::Product;
+use domain::menu::product::Product;
 
 use super::client;
 use crate::handlers::test_store::{TestStore, at, product};
@@ -160,7 +160,7 @@ async fn sql_has_the_same_key_of_a_brand_as_rust() {
     ];
     for name in names {
         let row = database.raw.query_one("SELECT brand_key($1)", &[&name]).await.unwrap();
-        assert_eq!(row.get::<_, String>(0), domain::brand::key(name), "of {name:?}");
+        assert_eq!(row.get::<_, String>(0), domain::menu::brand::key(name), "of {name:?}");
     }
 }
 

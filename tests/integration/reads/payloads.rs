@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use contract::age_sort::AgeSort;
 use contract::payloads::{PayloadFilter, PayloadView};
-use db::{DbError, payload_views};
+use db::{DbError, payloads};
+use domain::menu::stock::PayloadPosition;
+use domain::payload::diff::PayloadDiff;
 use domain::payload::{Payload, PayloadId};
-use domain::payload_diff::PayloadDiff;
-use domain::stock::PayloadPosition;
 use domain::store::Platform;
 use drover::platforms;
 use rstest::rstest;
@@ -20,7 +20,7 @@ use crate::handlers::test_store::{TestStore, at};
 use testkit::page;
 
 async fn list(store: &TestStore, filter: PayloadFilter) -> Vec<PayloadId> {
-    ids(payload_views::list(&client(store).await, &filter, 500).await.unwrap())
+    ids(payloads::views::list(&client(store).await, &filter, 500).await.unwrap())
 }
 
 fn ids(views: Vec<PayloadView>) -> Vec<PayloadId> {
@@ -45,7 +45,7 @@ async fn pages_lead_from_the_newest_fetch_to_the_oldest_and_back() {
         let (mut seen, mut after) = (Vec::new(), None);
         loop {
             let filter = PayloadFilter { sort, after, ..PayloadFilter::default() };
-            let page = payload_views::list(&client, &filter, size).await.unwrap();
+            let page = payloads::views::list(&client, &filter, size).await.unwrap();
             let Some(last) = page.last() else { break };
             after = Some(last.position());
             seen.extend(page.iter().map(|view| (view.fetched_at, view.id)));
@@ -80,12 +80,12 @@ async fn a_payload_is_shown_with_its_store() {
     let store = TestStore::new().await;
     let payload = store.payload(1, 4, 1.0).await;
     let client = client(&store).await;
-    let shown = payload_views::get(&client, payload.id).await.unwrap().unwrap();
+    let shown = payloads::views::get(&client, payload.id).await.unwrap().unwrap();
     assert_eq!((shown.dispensary_name.as_deref(), shown.product_count), (Some("Test Store"), 4));
     let document = serde_json::to_value(&shown).unwrap();
     assert_eq!(document["platform"], "dutchie");
     assert_eq!(serde_json::from_value::<PayloadView>(document).unwrap(), shown);
-    assert_eq!(payload_views::get(&client, payload.id + 1).await.unwrap(), None);
+    assert_eq!(payloads::views::get(&client, payload.id + 1).await.unwrap(), None);
 }
 
 #[tokio::test]
@@ -98,7 +98,7 @@ async fn the_last_two_payloads_are_compared_unless_others_are_named() {
     let [newest, oldest, middle] = made[..] else { unreachable!() };
     let client = client(&store).await;
     let chosen = async |from, to| {
-        let (from, to) = payload_views::to_compare(&client, store.id, from, to).await.unwrap();
+        let (from, to) = payloads::views::to_compare(&client, store.id, from, to).await.unwrap();
         (from.id, to.id)
     };
     assert_eq!(chosen(None, None).await, (middle, newest));
@@ -113,7 +113,7 @@ async fn what_a_store_lacks_is_missing() {
     let another_store = store.beside("Another Store").await;
     let other = another_store.payload(1, 1, 1.0).await.id;
     let client = client(&store).await;
-    let refusal = async |from, to| match payload_views::to_compare(&client, store.id, from, to).await {
+    let refusal = async |from, to| match payloads::views::to_compare(&client, store.id, from, to).await {
         Err(DbError::Missing(what)) => what,
         answer => panic!("{answer:?}"),
     };

@@ -1,8 +1,9 @@
 //! Prices of a product and its options over time, as a chart asks for them.
 
 use contract::products::{OptionPoint, ProductPoint};
-use db::product_series::{self, OptionKey, Series, SeriesRange};
-use domain::product::{Product, StockStatus, Variant};
+use db::products;
+use db::products::series::{OptionKey, Series, SeriesRange};
+use domain::menu::product::{Product, StockStatus, Variant};
 
 use super::client;
 use crate::handlers::test_store::{TestStore, at, product, variant};
@@ -33,7 +34,7 @@ fn prices(series: &Series<ProductPoint>) -> Vec<Option<i32>> {
 
 async fn option(store: &TestStore, id: i64, label: &str, range: SeriesRange) -> Series<OptionPoint> {
     let key = OptionKey { label: label.to_owned(), nth: 0 };
-    product_series::of_option(&client(store).await, id, &key, &range).await.unwrap()
+    products::series::of_option(&client(store).await, id, &key, &range).await.unwrap()
 }
 
 fn option_prices(series: &Series<OptionPoint>) -> Vec<Option<i32>> {
@@ -45,19 +46,19 @@ async fn a_products_series_has_a_point_for_each_crawl_in_its_time() {
     let (store, id) = crawled(&[(1, 10), (2, 10), (3, 12), (4, 11)]).await;
     store.beside("Another Store").await.crawl(2, vec![at_price(99)]).await;
     let client = client(&store).await;
-    let series = product_series::of_product(&client, id, &whole(100)).await.unwrap();
+    let series = products::series::of_product(&client, id, &whole(100)).await.unwrap();
     assert_eq!(prices(&series), [10, 10, 12, 11].map(Some));
     assert_eq!((series.rows, series.truncated), (4, false));
     assert_eq!(series.points[2].crawled_at, at(3));
 
     let range = SeriesRange { from: at(2), to: at(4), points: 100 };
-    assert_eq!(prices(&product_series::of_product(&client, id, &range).await.unwrap()), [10, 12].map(Some));
+    assert_eq!(prices(&products::series::of_product(&client, id, &range).await.unwrap()), [10, 12].map(Some));
 }
 
 #[tokio::test]
 async fn a_chart_with_few_points_loses_repetitions_and_no_change() {
     let (store, id) = crawled(&[(1, 10), (2, 10), (3, 10), (4, 12), (5, 12), (6, 10), (7, 10)]).await;
-    let series = product_series::of_product(&client(&store).await, id, &whole(4)).await.unwrap();
+    let series = products::series::of_product(&client(&store).await, id, &whole(4)).await.unwrap();
     assert_eq!((prices(&series), series.rows), ([10, 12, 10, 10].map(Some).to_vec(), 7));
 }
 
@@ -68,7 +69,7 @@ async fn a_product_that_is_sold_out_says_so() {
     let sold_out = Product { is_in_stock: false, stock_status: StockStatus::Oos, quantity: Some(0), ..product("a") };
     store.crawl(2, vec![sold_out]).await;
     let id = store.row("a").await.unwrap().id;
-    let series = product_series::of_product(&client(&store).await, id, &whole(10)).await.unwrap();
+    let series = products::series::of_product(&client(&store).await, id, &whole(10)).await.unwrap();
     let stock: Vec<_> =
         series.points.iter().map(|point| (point.offer.is_in_stock, point.stock_status.as_str())).collect();
     assert_eq!(stock, [(true, "in_stock"), (false, "oos")]);
@@ -101,17 +102,17 @@ async fn an_option_that_went_is_gone() {
 async fn a_series_of_nothing_is_empty() {
     let (store, id) = crawled(&[(1, 10)]).await;
     let client = client(&store).await;
-    assert_eq!(product_series::of_product(&client, id + 1, &whole(10)).await.unwrap().points, []);
+    assert_eq!(products::series::of_product(&client, id + 1, &whole(10)).await.unwrap().points, []);
     assert_eq!(option(&store, id, "no such", whole(10)).await.points, []);
     let before = SeriesRange { from: at(-20), to: at(-10), points: 10 };
-    assert_eq!(product_series::of_product(&client, id, &before).await.unwrap().points, []);
+    assert_eq!(products::series::of_product(&client, id, &before).await.unwrap().points, []);
     assert_eq!(option(&store, id, "1g", before).await.points, []);
 }
 
 #[tokio::test]
 async fn points_are_written_with_the_names_of_their_columns() {
     let (store, id) = crawled(&[(1, 10)]).await;
-    let series = product_series::of_product(&client(&store).await, id, &whole(10)).await.unwrap();
+    let series = products::series::of_product(&client(&store).await, id, &whole(10)).await.unwrap();
     let document = serde_json::to_value(&series).unwrap();
     let point = document["points"][0].as_object().unwrap();
     let names = [

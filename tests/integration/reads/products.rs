@@ -1,8 +1,8 @@
 //! Products as people see them: one with its options, and a store's, filtered, sorted and page by page.
 
 use contract::products::{ProductDetail, ProductFilter, ProductSort, ProductView};
-use db::product_views;
-use domain::product::Product;
+use db::products;
+use domain::menu::product::Product;
 use serde_json::json;
 
 use super::client;
@@ -26,7 +26,7 @@ fn named(id: &str, name: &str, brand: Option<&str>, price: Option<i32>) -> Produ
 }
 
 async fn list(store: &TestStore, filter: ProductFilter) -> Vec<String> {
-    ids(product_views::of_store(&client(store).await, store.id, &filter, 500).await.unwrap().products)
+    ids(products::views::of_store(&client(store).await, store.id, &filter, 500).await.unwrap().products)
 }
 
 fn ids(products: Vec<ProductView>) -> Vec<String> {
@@ -40,7 +40,7 @@ async fn a_product_is_shown_with_its_specials_and_its_options_in_the_order_of_th
     let id = store.row("a").await.unwrap().id;
     let client = client(&store).await;
 
-    let shown = product_views::detail(&client, id).await.unwrap().unwrap();
+    let shown = products::views::detail(&client, id).await.unwrap().unwrap();
 
     assert_eq!((shown.product.dispensary_name.as_str(), shown.product.state.as_deref()), ("Test Store", Some("AZ")));
     assert_eq!((shown.product.price, shown.product.price_rec), (Some(900), Some(1000)));
@@ -51,7 +51,7 @@ async fn a_product_is_shown_with_its_specials_and_its_options_in_the_order_of_th
     let document = serde_json::to_value(&shown).unwrap();
     assert_eq!((&document["name"], &document["brand"]), (&json!("Product a"), &json!("Brand")));
     assert_eq!(serde_json::from_value::<ProductDetail>(document).unwrap(), shown);
-    assert_eq!(product_views::detail(&client, id + 1).await.unwrap(), None);
+    assert_eq!(products::views::detail(&client, id + 1).await.unwrap(), None);
 }
 
 #[tokio::test]
@@ -61,7 +61,7 @@ async fn a_product_without_a_miss_was_seen_by_the_last_whole_crawl() {
     let client = client(&store).await;
     for (name, seen) in [("a", at(2)), ("b", at(1))] {
         let id = store.row(name).await.unwrap().id;
-        assert_eq!(product_views::detail(&client, id).await.unwrap().unwrap().product.last_seen_at, seen, "{name}");
+        assert_eq!(products::views::detail(&client, id).await.unwrap().unwrap().product.last_seen_at, seen, "{name}");
     }
 }
 
@@ -116,7 +116,7 @@ async fn pages_of_any_size_hold_each_product_once_in_order() {
             let mut seen = Vec::new();
             let mut filter = ProductFilter { sort, ..ProductFilter::default() };
             loop {
-                let page = product_views::of_store(&client, store.id, &filter, size).await.unwrap();
+                let page = products::views::of_store(&client, store.id, &filter, size).await.unwrap();
                 assert!(page.products.len() as i64 <= size);
                 seen.extend(ids(page.products));
                 let Some(next) = page.next else { break };
@@ -135,7 +135,7 @@ async fn products_of_one_name_are_each_on_a_page() {
     let mut filter = ProductFilter::default();
     let mut seen = Vec::new();
     loop {
-        let page = product_views::of_store(&client, store.id, &filter, 2).await.unwrap();
+        let page = products::views::of_store(&client, store.id, &filter, 2).await.unwrap();
         seen.extend(ids(page.products));
         let Some(next) = page.next else { break };
         assert!(next.text.len() <= 100, "a cursor is short");

@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use contract::products::{MatchKind, ProductQuestion};
-use db::product_search::{self, FoundProducts};
-use domain::product::Product;
+use db::products;
+use db::products::search::FoundProducts;
+use domain::menu::product::Product;
 
 use super::client;
 use crate::handlers::test_store::{TestStore, product};
@@ -42,7 +43,7 @@ async fn market() -> (TestStore, TestStore) {
 }
 
 async fn copy(store: &TestStore) -> u64 {
-    product_search::copy_names(&store.database.db, LONG).await.unwrap()
+    products::search::copy_names(&store.database.db, LONG).await.unwrap()
 }
 
 fn of(q: &str) -> ProductQuestion {
@@ -50,7 +51,7 @@ fn of(q: &str) -> ProductQuestion {
 }
 
 async fn found(store: &TestStore, question: &ProductQuestion) -> FoundProducts {
-    product_search::search(&client(store).await, question, 10).await.unwrap()
+    products::search::search(&client(store).await, question, 10).await.unwrap()
 }
 
 async fn ids(store: &TestStore, question: ProductQuestion) -> Vec<String> {
@@ -138,14 +139,14 @@ async fn pages_lead_from_the_best_match_to_the_last() {
     ];
     for (q, by, matches) in cases {
         println!("{q}");
-        let whole = product_search::search(&client, &of(q), 10).await.unwrap();
+        let whole = products::search::search(&client, &of(q), 10).await.unwrap();
         assert_eq!((whole.by, whole.products.len(), whole.truncated), (by, matches, false));
         assert_eq!(whole.next, None);
 
         let mut question = of(q);
         let mut seen = Vec::new();
         loop {
-            let found = product_search::search(&client, &question, 1).await.unwrap();
+            let found = products::search::search(&client, &question, 1).await.unwrap();
             assert_eq!(found.by, by);
             seen.extend(found.products);
             let Some(next) = found.next else { break };
@@ -198,7 +199,7 @@ async fn the_names_of_a_deleted_store_are_forgotten() {
     let (store, lakes) = market().await;
     store.database.raw.execute("DELETE FROM dispensaries WHERE id = $1", &[&lakes.id]).await.unwrap();
     assert_eq!(ids(&store, of("blueberry")).await, Vec::<String>::new());
-    product_search::forget_gone(&client(&store).await).await.unwrap();
+    products::search::forget_gone(&client(&store).await).await.unwrap();
     let left = format!("SELECT count(*) FROM product_search WHERE dispensary_id = {}", lakes.id);
     assert_eq!(store.count(&left).await, 0);
     assert_eq!(store.count("SELECT count(*) FROM product_search").await, 3);
@@ -217,11 +218,11 @@ async fn words_are_counted_as_they_come_and_forgotten_when_no_product_has_them()
     assert_eq!((store.count(&of_word("red")).await, store.count(&of_word("granite")).await), (1, 3));
 
     let client = client(&store).await;
-    assert!(product_search::count_words(&client).await.unwrap() > 0);
+    assert!(products::search::count_words(&client).await.unwrap() > 0);
     assert_eq!((store.count(&of_word("red")).await, store.count(&of_word("granite")).await), (1, 2));
-    assert_eq!(product_search::count_words(&client).await.unwrap(), 0);
+    assert_eq!(products::search::count_words(&client).await.unwrap(), 0);
     store.database.raw.execute("DELETE FROM product_search", &[]).await.unwrap();
-    product_search::count_words(&client).await.unwrap();
+    products::search::count_words(&client).await.unwrap();
     assert_eq!(store.count("SELECT count(*) FROM search_words").await, 0);
 }
 

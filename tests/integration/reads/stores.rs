@@ -1,15 +1,15 @@
 //! Stores as people see them, and switching their crawls on and off.
 
 use contract::stores::{StoreCursor, StoreFilter, StoreSort, StoreView};
-use db::{DbError, store_views, stores};
-use domain::product::Product;
+use db::{DbError, stores};
+use domain::menu::product::Product;
 use domain::store::{Platform, StoreId};
 
 use super::client;
 use crate::handlers::test_store::{TestStore, at, product};
 
 async fn list(store: &TestStore, filter: StoreFilter) -> Vec<StoreId> {
-    ids(store_views::list(&client(store).await, &filter, 500).await.unwrap().stores)
+    ids(stores::views::list(&client(store).await, &filter, 500).await.unwrap().stores)
 }
 
 fn ids(stores: Vec<StoreView>) -> Vec<StoreId> {
@@ -20,7 +20,7 @@ fn ids(stores: Vec<StoreView>) -> Vec<StoreId> {
 async fn a_store_shows_how_far_its_crawls_have_come_and_what_it_sells() {
     let store = TestStore::new().await;
     let client = client(&store).await;
-    let fresh = store_views::get(&client, store.id).await.unwrap().unwrap();
+    let fresh = stores::views::get(&client, store.id).await.unwrap().unwrap();
     assert_eq!((fresh.products, fresh.last_payload_id, fresh.last_coverage), (0, None, None));
 
     let products = vec![
@@ -32,13 +32,13 @@ async fn a_store_shows_how_far_its_crawls_have_come_and_what_it_sells() {
     let partial = store.payload(2, 3, 0.6).await;
     store.refresh(&partial, products).await;
 
-    let shown = store_views::get(&client, store.id).await.unwrap().unwrap();
+    let shown = stores::views::get(&client, store.id).await.unwrap().unwrap();
     assert_eq!((shown.products, shown.in_stock, shown.on_special), (3, 2, 1));
     assert_eq!((shown.last_payload_id, shown.last_payload_at), (Some(partial.id), Some(at(2))));
     assert_eq!((shown.last_complete_at, shown.last_coverage), (Some(at(1)), Some(0.6)));
     let document = serde_json::to_value(&shown).unwrap();
     assert_eq!(serde_json::from_value::<StoreView>(document).unwrap(), shown);
-    assert_eq!(store_views::get(&client, store.id + 1).await.unwrap(), None);
+    assert_eq!(stores::views::get(&client, store.id + 1).await.unwrap(), None);
 }
 
 #[tokio::test]
@@ -65,7 +65,7 @@ async fn each_filter_leaves_what_it_names() {
     }
     let after = Some(StoreCursor { number: 0, text: String::new(), id: a });
     assert_eq!(list(&first, StoreFilter { after: after.clone(), ..none() }).await, [b, c]);
-    let page = store_views::list(&client(&first).await, &StoreFilter { after, ..none() }, 1).await.unwrap();
+    let page = stores::views::list(&client(&first).await, &StoreFilter { after, ..none() }, 1).await.unwrap();
     assert_eq!((ids(page.stores), page.total, page.next.map(|next| next.id)), (vec![b], 3, Some(b)));
 }
 
@@ -96,7 +96,7 @@ async fn every_order_lists_each_store_once_page_by_page() {
         let (mut after, mut found) = (None, Vec::new());
         for _ in 0..4 {
             let filter = StoreFilter { sort, after, ..StoreFilter::default() };
-            let page = store_views::list(&client, &filter, 1).await.unwrap();
+            let page = stores::views::list(&client, &filter, 1).await.unwrap();
             assert_eq!(page.total, 4);
             found.extend(ids(page.stores));
             after = page.next;
@@ -110,7 +110,7 @@ async fn a_page_without_stores_still_has_the_total() {
     let store = TestStore::new().await;
     let after = Some(StoreCursor { number: 0, text: String::new(), id: i64::MAX });
     let page =
-        store_views::list(&client(&store).await, &StoreFilter { after, ..StoreFilter::default() }, 5).await.unwrap();
+        stores::views::list(&client(&store).await, &StoreFilter { after, ..StoreFilter::default() }, 5).await.unwrap();
     assert_eq!((page.stores.len(), page.total, page.next), (0, 1, None));
 }
 
@@ -120,7 +120,7 @@ async fn a_store_is_switched_off_and_on_and_says_whether_that_changed_it() {
     let client = client(&store).await;
     for (enabled, changes) in [(true, false), (false, true), (false, false), (true, true)] {
         assert_eq!(stores::set_crawl_enabled(&client, store.id, enabled).await.unwrap(), changes, "{enabled}");
-        assert_eq!(store_views::get(&client, store.id).await.unwrap().unwrap().crawl_enabled, enabled);
+        assert_eq!(stores::views::get(&client, store.id).await.unwrap().unwrap().crawl_enabled, enabled);
     }
     let answer = stores::set_crawl_enabled(&client, store.id + 1, false).await;
     assert!(matches!(answer, Err(DbError::Missing(_))), "{answer:?}");
@@ -133,7 +133,7 @@ async fn what_a_person_switches_off_is_not_discoverys_to_switch_on() {
     let closed = "UPDATE dispensaries SET crawl_enabled = false, disabled_reason = 'closed'";
     store.database.raw.batch_execute(closed).await.unwrap();
     assert!(!stores::set_crawl_enabled(&client, store.id, false).await.unwrap());
-    let shown = store_views::get(&client, store.id).await.unwrap().unwrap();
+    let shown = stores::views::get(&client, store.id).await.unwrap().unwrap();
     assert_eq!((shown.crawl_enabled, shown.disabled_reason), (false, None));
 }
 
@@ -145,6 +145,6 @@ async fn a_store_that_discovery_closed_and_a_person_switched_on_keeps_its_reason
     store.database.raw.batch_execute(closed).await.unwrap();
     assert!(stores::set_crawl_enabled(&client, store.id, true).await.unwrap());
     assert!(!stores::set_crawl_enabled(&client, store.id, true).await.unwrap());
-    let shown = store_views::get(&client, store.id).await.unwrap().unwrap();
+    let shown = stores::views::get(&client, store.id).await.unwrap().unwrap();
     assert_eq!((shown.crawl_enabled, shown.disabled_reason.as_deref()), (true, Some("closed")));
 }

@@ -6,7 +6,7 @@ use serde_json::json;
 use super::runs::{Runs, creator, enqueue, sync, sync_or_creator};
 use crate::queue::Queue;
 use db::tasks::{self, NewTask};
-use domain::role::Role;
+use domain::task::role::Role;
 
 /// Statement by which a person queues a job.
 const BY_HAND: &str = "INSERT INTO worker_job_queue (job_type, platform, account, payload)

@@ -93,10 +93,10 @@ async fn a_waiting_task_is_not_deleted_and_is_no_pending_job() {
     runs.run_one().await;
     let refused = tasks::delete(&client, parent).await;
     assert!(matches!(refused, Err(tasks::ChangeError::Status { .. })), "{refused:?}");
-    let counts = db::jobs::pending_counts(&client).await.unwrap();
+    let counts = db::tasks::jobs::pending_counts(&client).await.unwrap();
     assert_eq!(counts.iter().map(|count| count.count).sum::<i64>(), 2, "its children");
     queue.sql(&format!("UPDATE worker_job_queue SET account = 'all' WHERE id = {parent}")).await;
     let row = queue.task(parent).await;
     assert!(row["started_at"].is_null() && row["progress_message"].is_null(), "the view's own values: {row}");
-    assert_eq!(db::jobs::get(&client, parent).await.unwrap().status, Word::Known(JobStatus::Running));
+    assert_eq!(db::tasks::jobs::get(&client, parent).await.unwrap().status, Word::Known(JobStatus::Running));
 }

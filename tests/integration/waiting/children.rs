@@ -1,7 +1,7 @@
 //! A task waits for its children, and sums them up once.
 
 use contract::jobs::JobStatus;
-use domain::role::Role;
+use domain::task::role::Role;
 use domain::vocabulary::Word;
 use queue::{MAX_CHILDREN, Outcome, TaskError};
 use serde_json::{Value, json};
@@ -30,7 +30,7 @@ async fn five_hundred_children_of_which_ten_fail_are_made_once_and_summed_up_onc
     let parent = enqueue(&client, sync()).await;
 
     assert!(runs.run_one().await);
-    let job = db::jobs::get(&client, parent).await.unwrap();
+    let job = db::tasks::jobs::get(&client, parent).await.unwrap();
     assert_eq!((job.status, job.progress_percent), (Word::Known(JobStatus::Running), Some(0)));
     assert!(job.started_at.is_some() && job.depends_on.unwrap().len() == CREATORS);
     let row = queue.task(parent).await;
@@ -40,7 +40,7 @@ async fn five_hundred_children_of_which_ten_fail_are_made_once_and_summed_up_onc
     for _ in 0..5 {
         assert!(runs.run_one().await);
     }
-    let job = db::jobs::get(&client, parent).await.unwrap();
+    let job = db::tasks::jobs::get(&client, parent).await.unwrap();
     assert_eq!((job.progress_percent, job.progress_message.as_deref()), (Some(1), Some("5 of 500 ended")));
 
     runs.run_all(&client).await;
@@ -84,7 +84,7 @@ async fn a_failed_second_run_is_retried_without_other_children() {
     let client = queue.client().await;
     let parent = enqueue(&client, sync()).await;
     runs.run_all(&client).await;
-    let job = db::jobs::get(&client, parent).await.unwrap();
+    let job = db::tasks::jobs::get(&client, parent).await.unwrap();
     assert_eq!(job.status, Word::Known(JobStatus::Pending), "it waits for its back-off");
     queue.make_due(parent).await;
     runs.run_all(&client).await;

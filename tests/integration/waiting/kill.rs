@@ -2,10 +2,9 @@
 
 use std::process::Stdio;
 
-use db::tasks;
-use db::{Db, PoolSizes};
-use domain::role::Role;
+use db::{Db, PoolSizes, tasks};
 use domain::task::TaskId;
+use domain::task::role::Role;
 use queue::{Outcome, WriteResults};
 use testkit::{PATIENCE, connect, database_settings, until};
 use tokio::io::{AsyncBufReadExt, BufReader, Lines};

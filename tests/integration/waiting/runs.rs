@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use db::tasks::{self, ClaimedTask, NewTask};
 use db::{Client, Db};
-use domain::pause::Pauses;
 use domain::proxy::PoolState;
-use domain::role::{Role, RoleSet};
+use domain::task::pause::Pauses;
+use domain::task::role::{Role, RoleSet};
 use domain::task::{LeaseTimes, TaskId};
 use futures_util::future::{BoxFuture, join_all};
 use queue::claimer::{ClaimRequest, Claimer, ClaimerDeps};

@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use db::Tx;
-use domain::role::Role;
 use domain::task::Blame;
+use domain::task::role::Role;
 use drover::handlers::Context;
 use queue::{FollowUp, Outcome, SaveError, TaskError, WriteResults};
 use serde_json::{Value, json};

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use db::tasks::NewTask;
-use domain::role::Role;
 use domain::task::TaskId;
+use domain::task::role::Role;
 use queue::held_tasks::Stop;
 use queue::{Outcome, TaskError};
 use testkit::{PATIENCE, until};

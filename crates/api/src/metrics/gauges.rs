@@ -7,10 +7,10 @@ use contract::overview::StoreCounts;
 use contract::pauses::Pause;
 use contract::tasks::{ReadyTasks, TaskCounts};
 use domain::host::BreakerState;
-use domain::pause::PauseScope;
 use domain::proxy::HealthCounts;
-use domain::role::Role;
 use domain::store::StoreStatus;
+use domain::task::pause::PauseScope;
+use domain::task::role::Role;
 use domain::vocabulary::Word;
 use domain::worker::{WorkerDocument, WorkerStatus};
 

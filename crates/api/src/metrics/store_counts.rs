@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::Mutex;
 
 use contract::overview::StoreCounts;
-use db::{Client, DbError, overview};
+use db::{Client, DbError, tasks};
 use telemetry::events;
 
 const MAX_AGE: Duration = Duration::from_secs(60);
@@ -30,7 +30,7 @@ impl LatestStoreCounts {
         if latest.read_at.is_some_and(|at| at.elapsed() < MAX_AGE) {
             return Ok(latest.counts.clone());
         }
-        let read = tokio::time::timeout(MAX_WAIT, overview::stores(client, 0)).await;
+        let read = tokio::time::timeout(MAX_WAIT, tasks::overview::stores(client, 0)).await;
         *latest = Latest { read_at: Some(Instant::now()), counts: None };
         match read {
             Ok(counts) => latest.counts = Some(counts?),

@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use super::record::record;
 use super::{Fields, yes};
 use crate::checks::{BadField, bad};
-use domain::media_account::{AccountKind, check_platform, check_username, web_address};
+use domain::media::account::{AccountKind, check_platform, check_username, web_address};
 use domain::schedule::INTERVALS;
 use domain::vocabulary::Word;
 

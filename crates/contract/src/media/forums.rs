@@ -6,7 +6,7 @@ use url::Url;
 use super::Fields;
 use super::record::record;
 use crate::checks::{BadField, bad, check_text};
-use domain::forum::{ForumKind, SelectorOverrides};
+use domain::media::forum::{ForumKind, SelectorOverrides};
 use domain::vocabulary::Word;
 
 /// Maximum bytes of an address.

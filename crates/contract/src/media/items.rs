@@ -7,7 +7,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use crate::age_sort::AgeSort;
 use crate::cursor::Cursor;
-use domain::media_item::{ItemId, ItemKind, ItemState};
+use domain::media::item::{ItemId, ItemKind, ItemState};
 use domain::vocabulary::Word;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]

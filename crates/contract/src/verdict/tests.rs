@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rstest::rstest;
 
 use super::*;
-use domain::pause::PauseScope;
+use domain::task::pause::PauseScope;
 use domain::worker::Resources;
 
 /// Two workers, 60 of 63 stores fresh, and nothing to do.
@@ -55,7 +55,7 @@ fn world() -> World {
 }
 
 fn worker(name: &str, pod: &str, roles: &str) -> WorkerDocument {
-    let roles: domain::role::RoleSet = roles.parse().unwrap();
+    let roles: domain::task::role::RoleSet = roles.parse().unwrap();
     WorkerDocument {
         worker_id: name.to_owned(),
         current_task_id: None,

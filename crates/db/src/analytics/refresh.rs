@@ -8,8 +8,9 @@ use std::time::Duration;
 
 use chrono::NaiveDate;
 
-use crate::row::{first_column, first_columns};
-use crate::{Client, Db, DbError, product_search};
+use crate::statements::file::sql;
+use crate::statements::row::{first_column, first_columns};
+use crate::{Client, Db, DbError, products};
 
 /// Views in the order of their refreshes: each view comes after the views it is made of.
 const VIEWS: [&str; 4] = ["mv_store_summary", "mv_brand_presence", "mv_category_mix", "mv_price_trend"];
@@ -27,27 +28,27 @@ pub async fn refresh(db: &Db) -> Result<Vec<&'static str>, DbError> {
         write_day(db, day).await?;
     }
     let client = db.maintenance_client().await?;
-    client.execute(include_str!("../sql/analytics/forget_old_days.sql"), &[&MAX_DAYS]).await?;
+    client.execute(sql!("analytics/forget_old_days.sql"), &[&MAX_DAYS]).await?;
     for view in VIEWS {
         refresh_view(&client, view).await?;
     }
-    product_search::forget_gone(&client).await?;
+    products::search::forget_gone(&client).await?;
     drop(client);
-    product_search::copy_names(db, MAX_COPY_TIME).await?;
+    products::search::copy_names(db, MAX_COPY_TIME).await?;
     Ok(VIEWS.to_vec())
 }
 
 async fn changed_days(db: &Db) -> Result<Vec<NaiveDate>, DbError> {
     let client = db.client().await?;
-    first_columns(&client.query(include_str!("../sql/analytics/days.sql"), &[&MAX_DAYS]).await?)
+    first_columns(&client.query(sql!("analytics/days.sql"), &[&MAX_DAYS]).await?)
 }
 
 /// Each day is a transaction of its own, so no transaction is long.
 async fn write_day(db: &Db, day: NaiveDate) -> Result<(), DbError> {
     let tx = db.begin_maintenance().await?;
     tx.execute("SELECT pg_advisory_xact_lock($1)", &[&LOCK]).await?;
-    tx.execute(include_str!("../sql/analytics/forget_day.sql"), &[&day]).await?;
-    tx.execute(include_str!("../sql/analytics/write_day.sql"), &[&day]).await?;
+    tx.execute(sql!("analytics/forget_day.sql"), &[&day]).await?;
+    tx.execute(sql!("analytics/write_day.sql"), &[&day]).await?;
     tx.commit().await
 }
 
@@ -56,12 +57,12 @@ async fn write_day(db: &Db, day: NaiveDate) -> Result<(), DbError> {
 async fn refresh_view(client: &Client, view: &str) -> Result<(), DbError> {
     let beside_readers = if is_filled(client, view).await? { "CONCURRENTLY" } else { "" };
     client.batch(&format!("REFRESH MATERIALIZED VIEW {beside_readers} {view}")).await?;
-    client.execute(include_str!("../sql/analytics/note_refresh.sql"), &[&view]).await?;
+    client.execute(sql!("analytics/note_refresh.sql"), &[&view]).await?;
     Ok(())
 }
 
 /// Whether a view can be read.
 pub async fn is_filled(client: &Client, view: &str) -> Result<bool, DbError> {
-    let row = client.query_opt(include_str!("../sql/analytics/is_filled.sql"), &[&view]).await?;
+    let row = client.query_opt(sql!("analytics/is_filled.sql"), &[&view]).await?;
     row.as_ref().map_or(Ok(false), first_column)
 }

@@ -7,14 +7,15 @@ use chrono::{DateTime, Utc};
 use thiserror::Error;
 
 use super::{get, lock, run_recently, run_within};
-use crate::named::named;
-use crate::row::first_column;
+use crate::statements::file::sql;
+use crate::statements::named::named;
+use crate::statements::row::first_column;
 use crate::{Client, DbError, Tx};
 use contract::checks::BadField;
 use contract::schedules::{NewSchedule, Run, Schedule, ScheduleChange, Scope};
-use domain::role::{Role, UnknownRole};
 use domain::schedule::{CronLine, Recurrence, RecurrenceColumns, RecurrenceError};
 use domain::store::Platform;
+use domain::task::role::{Role, UnknownRole};
 use domain::vocabulary::Word;
 
 /// Reason why a schedule was not changed.
@@ -107,7 +108,7 @@ pub async fn change(
 /// Removes a schedule with its runs; its tasks stay. Returns the removed schedule.
 pub async fn remove(tx: &Tx, id: i64) -> Result<Schedule, ScheduleError> {
     let schedule = locked(tx, id).await?;
-    tx.execute(include_str!("../sql/schedules/remove.sql"), &[&id]).await?;
+    tx.execute(sql!("schedules/remove.sql"), &[&id]).await?;
     Ok(schedule)
 }
 
@@ -120,7 +121,7 @@ pub async fn trigger(tx: &Tx, id: i64) -> Result<Run, ScheduleError> {
         None => run_within(tx, &schedule, schedule.now).await?,
     };
     if let Some(priority) = schedule.role.parse().ok().and_then(Role::run_now_priority) {
-        tx.execute(include_str!("../sql/schedules/run_now.sql"), &[&id, &priority]).await?;
+        tx.execute(sql!("schedules/run_now.sql"), &[&id, &priority]).await?;
     }
     Ok(run)
 }
@@ -183,7 +184,7 @@ async fn next_run(
     id: Option<i64>,
     recurrence: &Recurrence,
 ) -> Result<(DateTime<Utc>, DateTime<Utc>), ScheduleError> {
-    let row = client.query_one(include_str!("../sql/schedules/anchor.sql"), &[&id]).await?;
+    let row = client.query_one(sql!("schedules/anchor.sql"), &[&id]).await?;
     let read =
         || -> Result<(DateTime<Utc>, DateTime<Utc>), DbError> { Ok((row.try_get("created_at")?, row.try_get("now")?)) };
     let (anchor, now) = read()?;

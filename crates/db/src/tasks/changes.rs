@@ -10,7 +10,8 @@ use thiserror::Error;
 use tokio_postgres::Row;
 
 use super::{Client, DbError};
-use crate::row::first_column;
+use crate::statements::file::sql;
+use crate::statements::row::first_column;
 use contract::checks::BadField;
 use contract::task_changes::TaskChange;
 use domain::task::{Status, TaskId, TaskLease};
@@ -54,12 +55,12 @@ pub async fn run_stopped(client: &Client, lease: &TaskLease) -> Result<bool, DbE
 
 /// Whether no run of the task is to come: it has ended, or is removed.
 pub async fn is_over(client: &Client, id: TaskId) -> Result<bool, DbError> {
-    first_column(&client.query_one(include_str!("../sql/tasks/is_over.sql"), &[&id]).await?)
+    first_column(&client.query_one(sql!("tasks/is_over.sql"), &[&id]).await?)
 }
 
 /// Begin of the run that was the first to end with a wait; None: the task has not waited since it last began.
 pub async fn waits_since(client: &Client, id: TaskId) -> Result<Option<DateTime<Utc>>, DbError> {
-    first_column(&client.query_one(include_str!("../sql/tasks/waits_since.sql"), &[&id]).await?)
+    first_column(&client.query_one(sql!("tasks/waits_since.sql"), &[&id]).await?)
 }
 
 /// Puts a failed or cancelled task back to pending with all of its retries; its runs stay as history. Returns

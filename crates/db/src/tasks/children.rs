@@ -4,10 +4,11 @@
 use serde_json::Value;
 
 use super::{Client, DbError, NewTask, enqueue, specs};
-use crate::named::named;
-use crate::row::{first_column, optional_json, optional_word, read_all, rows};
-use crate::storable::storable;
-use domain::role::Family;
+use crate::statements::file::sql;
+use crate::statements::named::named;
+use crate::statements::row::{first_column, optional_json, optional_word, read_all, rows};
+use crate::statements::storable::storable;
+use domain::task::role::Family;
 use domain::task::{Status, TaskId, TaskLease};
 use domain::vocabulary::Word;
 
@@ -57,5 +58,5 @@ pub async fn await_children(
 /// The children of a task's run before this one, and what became of them. Empty in a run that has to make
 /// them: the first one, and the first one after the ended task was retried.
 pub async fn children_of(client: &Client, parent: TaskId) -> Result<Vec<AwaitedChild>, DbError> {
-    read_all(&client.query(include_str!("../sql/tasks/children_of.sql"), &[&parent]).await?)
+    read_all(&client.query(sql!("tasks/children_of.sql"), &[&parent]).await?)
 }

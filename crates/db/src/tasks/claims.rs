@@ -10,11 +10,11 @@ use tokio_postgres::Row;
 
 use super::settle::{AttemptOutcome, Settlement, settle};
 use super::{Client, DbError};
-use crate::named::named;
-use crate::row::{FromRow, first_column, parsed};
-use crate::storable::storable;
-use domain::role::{Family, Role};
+use crate::statements::named::named;
+use crate::statements::row::{FromRow, first_column, parsed};
+use crate::statements::storable::storable;
 use domain::store::StoreId;
+use domain::task::role::{Family, Role};
 use domain::task::{TaskId, TaskLease};
 use telemetry::events;
 

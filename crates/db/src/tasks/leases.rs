@@ -6,8 +6,9 @@ use std::time::Duration;
 use tokio_postgres::types::{ToSql, Type};
 
 use super::{Client, DbError};
-use crate::named::named;
-use crate::row::{FromRow, first_column, rows};
+use crate::statements::file::sql;
+use crate::statements::named::named;
+use crate::statements::row::{FromRow, first_column, rows};
 use contract::tasks::{RecoveryCounts, WaitingLeases};
 use domain::task::{Blame, TaskId, TaskLease};
 
@@ -52,7 +53,7 @@ pub async fn lost(client: &tokio_postgres::Client, leases: &[TaskLease]) -> Resu
     let (ids, fences, workers) = columns(leases.iter());
     let params: [(&(dyn ToSql + Sync), Type); 3] =
         [(&ids, Type::INT8_ARRAY), (&fences, Type::INT8_ARRAY), (&workers, Type::TEXT_ARRAY)];
-    let rows = client.query_typed(include_str!("../sql/tasks/lost.sql"), &params).await?;
+    let rows = client.query_typed(sql!("tasks/lost.sql"), &params).await?;
     rows.iter().map(|row| row.try_get(0)).collect()
 }
 
@@ -80,7 +81,7 @@ pub async fn recover_silent(client: &Client, silence: Duration) -> Result<Recove
 
 /// Tasks of workers that are gone whose leases have not ended.
 pub async fn waiting_leases(client: &Client) -> Result<WaitingLeases, DbError> {
-    WaitingLeases::from_row(&client.query_one(include_str!("../sql/tasks/waiting_leases.sql"), &[]).await?)
+    WaitingLeases::from_row(&client.query_one(sql!("tasks/waiting_leases.sql"), &[]).await?)
 }
 
 /// Puts back every active task, without counting a loss or a retry, for a caller that knows that every worker

@@ -5,9 +5,10 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::{Client, DbError, NewTask};
-use crate::named::named;
-use crate::row::{FromRow, first_column, rows, word};
-use crate::storable::storable;
+use crate::statements::file::sql;
+use crate::statements::named::named;
+use crate::statements::row::{FromRow, first_column, rows, word};
+use crate::statements::storable::storable;
 use domain::task::{RecordedOutcome, TaskId, TaskLease};
 use domain::vocabulary::Word;
 
@@ -163,6 +164,6 @@ rows! {
 
 /// Outcome of a run, for a commit whose answer was lost. None: it is still open, or its task is gone.
 pub async fn ended_attempt(client: &Client, lease: &TaskLease) -> Result<Option<EndedAttempt>, DbError> {
-    let row = client.query_opt(include_str!("../sql/tasks/ended_attempt.sql"), &[&lease.id, &lease.fence]).await?;
+    let row = client.query_opt(sql!("tasks/ended_attempt.sql"), &[&lease.id, &lease.fence]).await?;
     row.as_ref().map(EndedAttempt::from_row).transpose()
 }

@@ -9,8 +9,9 @@ use std::time::Duration;
 use tokio_postgres::types::ToSql;
 
 use super::{Client, DbError};
-use crate::named::named;
-use crate::row::first_column;
+use crate::statements::file::sql;
+use crate::statements::named::named;
+use crate::statements::row::first_column;
 use settings::Retention;
 
 /// Number of stores or tasks in one transaction.
@@ -111,5 +112,5 @@ pub async fn prune(client: &Client, retention: &Retention) -> Result<u64, DbErro
 
 /// Counts ended tasks by role and status, which is too slow for a request.
 pub async fn refresh_totals(client: &Client) -> Result<u64, DbError> {
-    client.execute(include_str!("../sql/tasks/refresh_totals.sql"), &[]).await
+    client.execute(sql!("tasks/refresh_totals.sql"), &[]).await
 }

@@ -11,7 +11,7 @@ use url::Url;
 use super::media_links::links;
 use super::selectors::Part;
 use super::{MAX_TEXT, Odd, ReadError, Readable, below, bounded, element, is_usual, json, markup, name, named};
-use domain::forum::ForumPost;
+use domain::media::forum::ForumPost;
 
 /// Maximum number of posts of one request.
 pub const POSTS_A_REQUEST: usize = 20;
@@ -139,7 +139,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use domain::media_item::ItemKind;
+    use domain::media::item::ItemKind;
 
     const COOKED: &str = r#"<p>Salt <b>&amp;</b> pepper <img class="emoji" src="/e.png"></p>
         <a class="lightbox" href="/whole.jpg"><img src="/small.jpg"></a><p><img src="//cdn.example/b.png"></p>

@@ -9,7 +9,7 @@ use url::Url;
 use super::media_links::{links, web_address};
 use super::selectors::Selectors;
 use super::{MAX_ID, MAX_TEXT, Odd, ReadError, Readable, bounded, is_usual, markup, name};
-use domain::forum::ForumPost;
+use domain::media::forum::ForumPost;
 
 /// Maximum number of elements of the body of a post.
 const MAX_BODIES: usize = 100;
@@ -121,8 +121,8 @@ mod tests {
 
     use super::super::paged_forum::PagedForum;
     use super::*;
-    use domain::forum::SelectorOverrides;
-    use domain::media_item::ItemKind;
+    use domain::media::forum::SelectorOverrides;
+    use domain::media::item::ItemKind;
 
     const XENFORO: &str = r#"<html><body>
       <article class="message" data-author="ann" data-content="post-101" id="js-post-101">

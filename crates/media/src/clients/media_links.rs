@@ -7,8 +7,8 @@ use scraper::ElementRef;
 use url::Url;
 
 use super::selectors::Part;
-use domain::forum::MediaLink;
-use domain::media_item::ItemKind;
+use domain::media::forum::MediaLink;
+use domain::media::item::ItemKind;
 
 /// Maximum bytes of an address.
 const MAX_URL: usize = 4_000;

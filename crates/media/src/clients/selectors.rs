@@ -11,7 +11,7 @@ use thiserror::Error;
 
 use super::markup;
 use super::paged_forum::PagedForum;
-use domain::forum::SelectorOverrides;
+use domain::media::forum::SelectorOverrides;
 
 /// Maximum characters of one override.
 const MAX_CHARS: usize = 500;

@@ -8,7 +8,7 @@ use serde_json::Value;
 use url::Url;
 
 use super::{MAX_ID, Odd, ReadError, Readable, below, element, is_usual, json, name, named};
-use domain::appearance::{Appearance, ProductionKind};
+use domain::media::appearance::{Appearance, ProductionKind};
 use foundation::text::bounded;
 
 /// The service permits about forty requests a second; we send four.

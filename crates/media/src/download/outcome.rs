@@ -9,7 +9,7 @@ use thiserror::Error;
 
 use super::text_of;
 use domain::amounts::counted;
-use domain::disposition::{Disposition, HasDisposition};
+use domain::task::disposition::{Disposition, HasDisposition};
 use public_http::HttpError;
 
 /// A download without a whole file. A part that the next run can continue stays.

@@ -1,7 +1,7 @@
 //! Threads of Discourse, XenForo and phpBB, by the usual selectors.
 
-use domain::forum::{ForumPost, MediaLink, SelectorOverrides};
-use domain::media_item::ItemKind;
+use domain::media::forum::{ForumPost, MediaLink, SelectorOverrides};
+use domain::media::item::ItemKind;
 use hyper::StatusCode;
 use media::clients::forum_page;
 use media::clients::paged_forum::PagedForum;

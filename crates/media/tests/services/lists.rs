@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use domain::appearance::{Appearance, ProductionKind};
+use domain::media::appearance::{Appearance, ProductionKind};
 use hyper::StatusCode;
 use hyper::header::{ETAG, HeaderValue, IF_NONE_MATCH};
 use media::clients::{Readable, easynews, tmdb, youtube};

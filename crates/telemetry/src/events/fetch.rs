@@ -7,8 +7,8 @@ use tracing::{debug, error, info, warn};
 
 use crate::metrics;
 use domain::host::HostNotice;
+use domain::http::robots::RobotsAnswer;
 use domain::proxy::{Notice, PoolState, Proxy};
-use domain::robots::RobotsAnswer;
 use domain::store::Platform;
 
 /// `outcome` is one of a closed set (`ok`, `blocked`, `timeout`, …); `bytes` of the body as received.

@@ -5,7 +5,7 @@ use std::fmt;
 use tracing::{debug, info, warn};
 
 use crate::metrics;
-use domain::image::ImageFailure;
+use domain::menu::image::ImageFailure;
 use domain::store::StoreId;
 
 /// `bytes` as downloaded.

@@ -7,8 +7,8 @@ use tracing::{debug, error, info, warn};
 
 use crate::metrics;
 use domain::amounts::counted;
-use domain::role::Role;
 use domain::task::TaskId;
+use domain::task::role::Role;
 
 pub fn tasks_enqueued(role: Role, count: u64) {
     metrics::TASKS_ENQUEUED.with_label_values(&[role.name()]).inc_by(count);

@@ -7,9 +7,9 @@ use tracing::{error, info, warn};
 
 use crate::metrics;
 use domain::amounts::counted;
-use domain::role::Role;
 use domain::store::StoreId;
 use domain::task::TaskId;
+use domain::task::role::Role;
 
 /// One run of a task, as events name it.
 #[derive(Clone, Copy, Debug)]

@@ -6,8 +6,7 @@ use std::time::Duration;
 
 use tracing::{debug, error, info, warn};
 
-use crate::log;
-use crate::metrics;
+use crate::{log, metrics};
 
 /// Why a worker claims nothing new.
 #[derive(Clone, Copy, Debug, PartialEq)]

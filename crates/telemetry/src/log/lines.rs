@@ -8,8 +8,7 @@ use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::events;
-use crate::metrics;
+use crate::{events, metrics};
 
 /// A line is rarely longer than a kilobyte.
 const MAX_QUEUED_LINES: usize = 4096;

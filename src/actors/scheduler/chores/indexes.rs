@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{Changed, Scope, Turn};
-use db::indexes;
+use db::schema;
 use settings::Config;
 
 pub(super) const SCOPE: Scope = Scope::Schedulers;
@@ -13,5 +13,5 @@ pub(super) fn interval(_: &Config) -> Duration {
 }
 
 pub(super) async fn turn(Turn { db, .. }: Turn<'_>) -> Changed {
-    Ok(indexes::ensure(db).await?)
+    Ok(schema::indexes::ensure(db).await?)
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{Changed, Scope, Turn};
-use db::operations;
+use db::tasks;
 use settings::Config;
 
 pub(super) const SCOPE: Scope = Scope::Schedulers;
@@ -17,7 +17,7 @@ pub(super) fn interval(_: &Config) -> Duration {
 pub(super) async fn turn(Turn { db, .. }: Turn<'_>) -> Changed {
     let mut changed = 0;
     for _ in 0..MAX_BATCHES {
-        let Some(batch) = operations::run_batch(db).await? else { break };
+        let Some(batch) = tasks::operations::run_batch(db).await? else { break };
         changed += batch.done as u64;
     }
     Ok(Some(changed))

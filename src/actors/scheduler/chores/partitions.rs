@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{Changed, Scope, Turn};
-use db::snapshots;
+use db::products;
 use settings::Config;
 
 pub(super) const SCOPE: Scope = Scope::EveryProcess;
@@ -13,6 +13,6 @@ pub(super) fn interval(_: &Config) -> Duration {
 }
 
 pub(super) async fn turn(Turn { db, .. }: Turn<'_>) -> Changed {
-    let made = snapshots::ensure_partitions(&db.client().await?).await?;
+    let made = products::snapshots::ensure_partitions(&db.client().await?).await?;
     Ok(Some(u64::try_from(made).unwrap_or(0)))
 }

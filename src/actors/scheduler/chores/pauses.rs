@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{Changed, Scope, Turn};
-use db::pauses;
+use db::tasks;
 use settings::Config;
 
 pub(super) const SCOPE: Scope = Scope::EveryProcess;
@@ -14,5 +14,5 @@ pub(super) fn interval(_: &Config) -> Duration {
 }
 
 pub(super) async fn turn(Turn { db, .. }: Turn<'_>) -> Changed {
-    Ok(Some(pauses::sweep(&db.client().await?).await?))
+    Ok(Some(tasks::pauses::sweep(&db.client().await?).await?))
 }

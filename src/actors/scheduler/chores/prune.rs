@@ -6,10 +6,7 @@
 use std::time::Duration;
 
 use super::{Changed, Scope, Turn};
-use db::{
-    Client, Db, DbError, audit_log, fetch_minute, fetch_store_day, idempotency_keys, notifications, operations,
-    retention_runs, schedules, stats_minute, tasks,
-};
+use db::{Client, Db, DbError, access, counts, notifications, retention_runs, schedules, tasks};
 use domain::retention::RetentionKind;
 use settings::{Config, Retention};
 
@@ -31,21 +28,29 @@ pub(super) async fn turn(Turn { config, db, .. }: Turn<'_>) -> Changed {
 async fn prune(db: &Db, retention: &Retention) -> Result<u64, DbError> {
     let Retention { completed_jobs, failed_jobs, stats, audit, prune_batch: batch, .. } = *retention;
     let mut pruned = schedules::prune(&db.client().await?).await?;
-    pruned += operations::prune(&db.client().await?, retention.failed).await?;
+    pruned += tasks::operations::prune(&db.client().await?, retention.failed).await?;
     pruned += in_batches(db, batch, |client: Client| async move { tasks::prune(&client, retention).await }).await?;
     let ended = |client: Client| async move { notifications::prune(&client, completed_jobs, failed_jobs, batch).await };
     pruned += in_batches(db, batch, ended).await?;
     pruned +=
-        in_batches(db, batch, |client: Client| async move { stats_minute::prune(&client, stats, batch).await }).await?;
-    pruned +=
-        in_batches(db, batch, |client: Client| async move { fetch_minute::prune(&client, stats, batch).await }).await?;
-    pruned +=
-        in_batches(db, batch, |client: Client| async move { fetch_store_day::prune(&client, stats, batch).await })
+        in_batches(db, batch, |client: Client| async move { counts::stats_minute::prune(&client, stats, batch).await })
             .await?;
     pruned +=
-        in_batches(db, batch, |client: Client| async move { audit_log::prune(&client, audit, batch).await }).await?;
+        in_batches(db, batch, |client: Client| async move { counts::fetch_minute::prune(&client, stats, batch).await })
+            .await?;
     pruned +=
-        in_batches(db, batch, |client: Client| async move { idempotency_keys::prune(&client, batch).await }).await?;
+        in_batches(
+            db,
+            batch,
+            |client: Client| async move { counts::fetch_store_day::prune(&client, stats, batch).await },
+        )
+        .await?;
+    pruned +=
+        in_batches(db, batch, |client: Client| async move { access::audit_log::prune(&client, audit, batch).await })
+            .await?;
+    pruned +=
+        in_batches(db, batch, |client: Client| async move { access::idempotency_keys::prune(&client, batch).await })
+            .await?;
     Ok(pruned)
 }
 

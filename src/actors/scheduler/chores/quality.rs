@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{Changed, Scope, Turn};
-use db::quality;
+use db::stores;
 use settings::Config;
 use telemetry::events;
 
@@ -15,9 +15,9 @@ pub(super) fn interval(_: &Config) -> Duration {
 
 pub(super) async fn turn(Turn { db, interval, .. }: Turn<'_>) -> Changed {
     let client = db.client().await?;
-    let changes = quality::look_unless_recent(&client, interval).await?;
+    let changes = stores::quality::look_unless_recent(&client, interval).await?;
     if changes.is_some() {
-        quality::note_faults(&client).await?;
+        stores::quality::note_faults(&client).await?;
     }
     for change in changes.iter().flatten() {
         match change.begins {
@@ -26,7 +26,7 @@ pub(super) async fn turn(Turn { db, interval, .. }: Turn<'_>) -> Changed {
         }
     }
     // the gauge of each process shows all findings
-    for count in quality::counts(&client).await? {
+    for count in stores::quality::counts(&client).await? {
         events::quality_counted(&count.kind.to_string(), count.stores);
     }
     Ok(changes.map(|changes| changes.len() as u64))

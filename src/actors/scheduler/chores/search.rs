@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{Changed, Scope, Turn};
-use db::product_search;
+use db::products;
 use settings::Config;
 
 pub(super) const SCOPE: Scope = Scope::EveryProcess;
@@ -15,5 +15,5 @@ pub(super) fn interval(_: &Config) -> Duration {
 }
 
 pub(super) async fn turn(Turn { db, interval, .. }: Turn<'_>) -> Changed {
-    Ok(product_search::copy_names_unless_recent(db, MAX_COPY_TIME, interval).await?)
+    Ok(products::search::copy_names_unless_recent(db, MAX_COPY_TIME, interval).await?)
 }

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use super::{Changed, Scope, Turn};
-use db::stats_minute::{self, StatsTurn};
+use db::counts;
+use db::counts::stats_minute::StatsTurn;
 use settings::Config;
 
 pub(super) const SCOPE: Scope = Scope::EveryProcess;
@@ -17,5 +18,5 @@ pub(super) fn interval(_: &Config) -> Duration {
 pub(super) async fn turn(Turn { config, db, interval, .. }: Turn<'_>) -> Changed {
     // a run that ended comes to light when its transaction commits
     let grace = config.database.transaction_timeout + COMMIT_GRACE;
-    Ok(stats_minute::count(db, StatsTurn { every: interval, grace, keep: config.retention.stats }).await?)
+    Ok(counts::stats_minute::count(db, StatsTurn { every: interval, grace, keep: config.retention.stats }).await?)
 }

@@ -13,7 +13,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Seq
 use super::wire::Key;
 use crate::platforms::reading::Raw;
 use crate::platforms::reading::reader::Reader;
-use domain::product::SpecialsJson;
+use domain::menu::product::SpecialsJson;
 
 const STAFF_ID: &str = "createdBy";
 /// Maximum size: real ones have a few kilobytes.

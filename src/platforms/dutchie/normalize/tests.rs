@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use domain::menu::UnknownKeys;
-use domain::product::{Potency, PotencyUnit, StockStatus, UpstreamStatus};
+use domain::menu::product::{Potency, PotencyUnit, StockStatus, UpstreamStatus};
 
 /// An ordinary product; each case lays its trap over it.
 fn item(trap: Value) -> Value {

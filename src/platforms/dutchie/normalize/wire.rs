@@ -14,8 +14,7 @@ use product::Element;
 
 pub use product::{Key, WireProduct};
 
-use crate::platforms::reading::errors;
-use crate::platforms::reading::{Raw, decimal};
+use crate::platforms::reading::{Raw, decimal, errors};
 use domain::menu::NormaliseError;
 
 /// A whole response body, whose elements are read as `I`.

@@ -5,7 +5,7 @@ use rstest::rstest;
 use serde_json::{Value, json};
 
 use super::*;
-use domain::product::{Potency, PotencyUnit, StockStatus};
+use domain::menu::product::{Potency, PotencyUnit, StockStatus};
 
 fn menu(products: Value) -> NormalMenu {
     let body = json!({ "data": { "menu": { "products": products } } }).to_string();

@@ -7,7 +7,7 @@ mod media_image;
 use std::net::SocketAddr;
 use std::os::unix::fs::MetadataExt;
 
-use domain::role::Role;
+use domain::task::role::Role;
 use serde_json::json;
 use settings::{Config, Sources};
 use testkit::{Child, Farm, FaultProxy, PATIENCE, root, until};

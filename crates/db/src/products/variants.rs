@@ -1,0 +1,98 @@
+//! `store_product_variants`: the options of each product, as on its current menu.
+//!
+//! Every function here requires the store's row locked. `domain/variant_diff` decides what differs.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use crate::connection::copy::copy_in;
+use crate::statements::arrays::column;
+use crate::statements::columns::{columns, update_rows, update_statement};
+use crate::statements::file::sql;
+use crate::statements::row::{FromRow, rows};
+use crate::{DbError, MAX_BATCH, Tx};
+use domain::menu::product::{ProductId, Variant};
+use domain::menu::stock::PayloadPosition;
+use domain::menu::variant_diff::StoredVariant;
+
+/// A variant of a menu, to be written into its row.
+#[derive(Clone, Copy, Debug)]
+pub struct VariantWrite<'a> {
+    pub product_id: ProductId,
+    pub position: i16,
+    pub variant: &'a Variant,
+}
+
+columns! {
+    "store_product_variants", w: VariantWrite<'_>, _: ();
+    key {
+        store_product_id: INT8 = w.product_id,
+        option_label: TEXT = &w.variant.option_label,
+        nth: INT2 = w.variant.nth,
+    }
+    set {
+        position: INT2 = w.position,
+        size_mg: INT8 = w.variant.size_mg,
+        size_ml: FLOAT8 = w.variant.size_ml,
+        price_rec: INT4 = w.variant.price_rec,
+        price_med: INT4 = w.variant.price_med,
+        special_price_rec: INT4 = w.variant.special_price_rec,
+        special_price_med: INT4 = w.variant.special_price_med,
+        quantity: INT4 = w.variant.quantity,
+        quantity_censored: BOOL = w.variant.quantity_censored,
+        is_in_stock: BOOL = w.variant.is_in_stock,
+    }
+}
+
+pub(crate) static UPDATE: LazyLock<String> =
+    LazyLock::new(|| update_statement::<VariantWrite<'_>>(sql!("products/variants/update.sql")));
+
+/// The variants of these products.
+pub async fn of_products(tx: &Tx, ids: &[ProductId]) -> Result<HashMap<ProductId, Vec<StoredVariant>>, DbError> {
+    let mut variants: HashMap<ProductId, Vec<StoredVariant>> = HashMap::new();
+    for batch in ids.chunks(MAX_BATCH) {
+        for row in tx.query(sql!("products/variants/of_products.sql"), &[&batch]).await? {
+            let id = row.try_get("store_product_id")?;
+            variants.entry(id).or_default().push(StoredVariant::from_row(&row)?);
+        }
+    }
+    Ok(variants)
+}
+
+pub async fn insert(tx: &Tx, new: &[VariantWrite<'_>]) -> Result<(), DbError> {
+    copy_in(tx, &(), new).await?;
+    Ok(())
+}
+
+pub async fn update(tx: &Tx, changed: &[VariantWrite<'_>]) -> Result<(), DbError> {
+    update_rows(tx, &UPDATE, &[], changed).await
+}
+
+pub async fn delete(tx: &Tx, gone: &[(ProductId, Variant)]) -> Result<(), DbError> {
+    for batch in gone.chunks(MAX_BATCH) {
+        let ids = column(batch, |(id, _)| *id);
+        let labels = column(batch, |(_, v)| v.option_label.as_str());
+        let numbers = column(batch, |(_, v)| v.nth);
+        tx.execute(sql!("products/variants/delete.sql"), &[&ids, &labels, &numbers]).await?;
+    }
+    Ok(())
+}
+
+/// Puts the variants of products that `payload` puts out of stock out of stock too, and adds that to their
+/// history.
+pub async fn put_out_of_stock(tx: &Tx, ids: &[ProductId], payload: PayloadPosition) -> Result<(), DbError> {
+    for batch in ids.chunks(MAX_BATCH) {
+        let sql = sql!("products/variants/put_out_of_stock.sql");
+        tx.execute(sql, &[&batch, &payload.id, &payload.fetched_at]).await?;
+    }
+    Ok(())
+}
+
+rows! {
+    StoredVariant { position, variant: row }
+
+    Variant {
+        option_label, nth, size_mg, size_ml, price_rec, price_med, special_price_rec,
+        special_price_med, quantity, quantity_censored, is_in_stock,
+    }
+}

@@ -1,0 +1,2 @@
+-- media/records/delete.sql: removes a record. $1 id
+DELETE FROM {table} WHERE id = $1

@@ -1,7 +1,0 @@
--- product_views/options.sql: a product's options in the order of the menu. $1 product, $2 at most
-SELECT option_label, nth, position, size_mg, size_ml, price_rec, price_med, special_price_rec, special_price_med, quantity,
-       quantity_censored, is_in_stock
-  FROM store_product_variants
- WHERE store_product_id = $1
- ORDER BY position NULLS LAST, option_label, nth
- LIMIT $2;

@@ -1,0 +1,8 @@
+-- products/search/stores.sql: the stores whose products are searched; a null filters nothing.
+SELECT id
+  FROM dispensaries
+ WHERE ($state::text IS NULL OR state = upper($state))
+   AND ($city::text IS NULL OR lower(btrim(city)) = lower(btrim($city)))
+   AND ($store::bigint IS NULL OR id = $store)
+ ORDER BY id
+ LIMIT $limit;

@@ -1,9 +1,0 @@
--- How many tasks list.sql would show in all, and how many of them have one of the statuses $eligible
-SELECT count(*) AS matched, count(*) FILTER (WHERE m.status = ANY ($eligible::text[])) AS eligible
-  FROM (
-    SELECT t.status FROM worker_tasks t WHERE t.status IN ('completed', 'failed', 'cancelled') AND {task_views/filters.sql}
-    UNION ALL
-    SELECT t.status FROM worker_tasks t WHERE t.status = 'pending' AND {task_views/filters.sql}
-    UNION ALL
-    SELECT t.status FROM worker_tasks t WHERE t.status IN ('claimed', 'running') AND {task_views/filters.sql}
-  ) m

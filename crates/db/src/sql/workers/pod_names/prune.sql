@@ -1,0 +1,2 @@
+-- workers/pod_names/prune.sql: removes names whose time is over
+DELETE FROM pod_names WHERE until <= now()
