@@ -1,7 +1,7 @@
 //! `store_products`: the current row of each product.
 //!
 //! Every function here requires the store's row locked ([`super::stores::lock`]): then no other transaction
-//! writes its products. Nothing here compares: `domain/menu_diff` decides which rows are new or changed.
+//! writes its products. Nothing here compares: `domain/menu/diff` decides which rows are new or changed.
 
 pub mod brands;
 pub mod images;

@@ -1,6 +1,6 @@
 //! `store_product_variants`: the options of each product, as on its current menu.
 //!
-//! Every function here requires the store's row locked. `domain/variant_diff` decides what differs.
+//! Every function here requires the store's row locked. `domain/menu/variant_diff` decides what differs.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
