@@ -252,7 +252,7 @@ mod tests {
     #[test]
     fn a_file_in_braces_is_included_with_its_values() {
         const FILTER: &[&str] = &["q", "group", "platform", "crawl_status", "crawl_enabled", "state"];
-        let source = Source { text: "WHERE {store_views/filters.sql}", order: None, names: &[&[], FILTER] };
+        let source = Source { text: "WHERE {stores/views/filters.sql}", order: None, names: &[&[], FILTER] };
         let text = source.numbered::<2_000>();
         assert!(text.as_str().contains("($6::text IS NULL OR d.state = upper($6))"), "{}", text.as_str());
     }
