@@ -4,6 +4,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 
@@ -88,9 +89,15 @@ impl Source {
     }
 }
 
-/// All Rust files below a folder of the project.
-pub fn rust_files(folder: &str) -> Vec<Source> {
-    let paths = files(folder).into_iter().filter(|path| path.ends_with(".rs"));
+/// All Rust files below a folder of the project, each read once for all rules.
+pub fn rust_files(folder: &str) -> impl Iterator<Item = &'static Source> {
+    static SOURCES: LazyLock<Vec<Source>> = LazyLock::new(read_sources);
+    let start = format!("{folder}/");
+    SOURCES.iter().filter(move |file| file.path.starts_with(&start))
+}
+
+fn read_sources() -> Vec<Source> {
+    let paths = ["crates", "sim", "src", "tests"].into_iter().flat_map(files).filter(|path| path.ends_with(".rs"));
     paths.map(|path| Source::new(&path, fs::read_to_string(root().join(&path)).unwrap())).collect()
 }
 
