@@ -2,9 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
-use super::client::with_query;
-use super::output::time;
-use super::{Env, ExitCode, values};
+use super::{Env, ExitCode, time, values, with_query};
 use contract::audit::{AuditPage, AuditRow};
 
 #[derive(Debug, clap::Args)]

@@ -3,8 +3,7 @@
 
 use std::time::Duration;
 
-use super::client::{ApiClient, path_segment, with_query};
-use super::{Env, ExitCode, values};
+use super::{ApiClient, Env, ExitCode, path_segment, values, with_query};
 use contract::tasks::RoleCapacity;
 use domain::amounts::counted;
 use domain::schedule::forecast::{Forecast, RoleForecast, SLOTS, STORES};
@@ -28,7 +27,7 @@ pub struct Args {
 }
 
 pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
-    let api = env.api_to_read().await?;
+    let api = env.api_to_read().await?.naming(&[("role", "ROLE")]);
     match &args.role {
         Some(role) => show_role(&api, role, env).await?,
         None if args.is_what_if() => show_forecast(&forecast(&api, &args).await?, env)?,
@@ -38,8 +37,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
 }
 
 async fn show_role(api: &ApiClient, role: &str, env: &Env) -> anyhow::Result<()> {
-    let capacity = api.get(&format!("/api/tasks/capacity/{}", path_segment(role))).await;
-    let capacity: RoleCapacity = capacity.map_err(|error| error.naming_flags(|_| "ROLE".to_owned()))?;
+    let capacity: RoleCapacity = api.get(&format!("/api/tasks/capacity/{}", path_segment(role))).await?;
     Ok(env.out.either(&capacity, text)?)
 }
 
@@ -60,8 +58,7 @@ async fn forecast(api: &ApiClient, args: &Args) -> anyhow::Result<Forecast> {
         ("every", args.every.map(|every| humantime::format_duration(every).to_string())),
         ("slots", args.slots.map(|slots| slots.to_string())),
     ];
-    let answer = api.get(&with_query("/api/tasks/capacity/forecast", query)).await;
-    Ok(answer.map_err(|error| error.naming_flags(|field| format!("--{field}")))?)
+    Ok(api.get(&with_query("/api/tasks/capacity/forecast", query)).await?)
 }
 
 fn show_forecast(forecast: &Forecast, env: &Env) -> std::io::Result<()> {

@@ -26,6 +26,8 @@ const MAX_WAIT: Duration = Duration::from_secs(120);
 
 pub struct ApiClient {
     server: Server,
+    /// How refusals name the fields of requests; None: as the API does.
+    flags: Option<&'static [(&'static str, &'static str)]>,
 }
 
 /// Reason why there is no answer, or the refusal.
@@ -43,12 +45,15 @@ impl ClientError {
         ClientError { code, message: message.into(), field: None }
     }
 
-    /// Replaces the field's name in the error by the flag that sets it.
-    pub fn naming_flags(mut self, flag: impl Fn(&str) -> String) -> Self {
+    /// Replaces the field's name in the error by the flag that sets it: the one in `flags`, else that of the same name.
+    pub fn naming_flags(mut self, flags: &[(&str, &str)]) -> Self {
         if let Some(field) = &self.field
             && let Some(fault) = self.message.strip_prefix(&format!("{field}: "))
         {
-            self.message = format!("{}: {fault}", flag(field));
+            let field = field.strip_prefix("filter.").unwrap_or(field);
+            let flag = flags.iter().find(|(name, _)| *name == field);
+            let flag = flag.map_or_else(|| format!("--{field}"), |(_, flag)| (*flag).to_owned());
+            self.message = format!("{}: {fault}", flag.replace('_', "-"));
         }
         self
     }
@@ -61,11 +66,16 @@ enum Server {
 
 impl ApiClient {
     pub fn local(router: Router) -> Self {
-        ApiClient { server: Server::Local(router) }
+        ApiClient { server: Server::Local(router), flags: None }
     }
 
     pub fn remote(remote: Remote) -> Self {
-        ApiClient { server: Server::Remote(remote) }
+        ApiClient { server: Server::Remote(remote), flags: None }
+    }
+
+    /// Refusals name the flag that sets a field, as [`ClientError::naming_flags`] does.
+    pub fn naming(self, flags: &'static [(&'static str, &'static str)]) -> Self {
+        ApiClient { flags: Some(flags), ..self }
     }
 
     pub async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, ClientError> {
@@ -99,7 +109,10 @@ impl ApiClient {
         };
         let late = |_| self.unreachable(&format!("no answer within {MAX_WAIT:?}"));
         let (status, body) = tokio::time::timeout(MAX_WAIT, answered).await.map_err(late)??;
-        read(status, &body)
+        read(status, &body).map_err(|error| match self.flags {
+            Some(flags) => error.naming_flags(flags),
+            None => error,
+        })
     }
 
     fn request(&self, method: Method, path: &str, body: Bytes) -> Result<Request<Body>, ClientError> {

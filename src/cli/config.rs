@@ -12,14 +12,8 @@ use crate::stealth::{Fingerprint, tls};
 use db::connection::server::Server;
 use settings::{Config, ConfigErrors, Fault, LoadedConfig, Setting, Sources};
 
-#[derive(Debug, clap::Args)]
-pub struct Args {
-    #[command(subcommand)]
-    action: Action,
-}
-
 #[derive(Debug, Subcommand)]
-enum Action {
+pub enum Action {
     /// Print the effective configuration
     Show {
         /// Show which file, variable or flag set each value
@@ -53,8 +47,8 @@ struct FingerprintSummary {
     evidence: Evidence,
 }
 
-pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
-    match args.action {
+pub async fn run(action: Action, env: &Env) -> anyhow::Result<ExitCode> {
+    match action {
         Action::Show { origin } => show(&env.live.current().settings, origin, &env.out)?,
         Action::Diff => diff(env).await?,
         // ran before
@@ -84,8 +78,8 @@ fn of_files(settings: &[Setting]) -> Vec<Setting> {
 }
 
 /// The result of `config check`, which runs before the configuration must be usable; None for other commands.
-pub fn check(args: &Args, sources: &Sources, out: &Output) -> Option<anyhow::Result<ExitCode>> {
-    let Action::Check { fingerprints: lists_fingerprints } = args.action else { return None };
+pub fn check(action: &Action, sources: &Sources, out: &Output) -> Option<anyhow::Result<ExitCode>> {
+    let &Action::Check { fingerprints: lists_fingerprints } = action else { return None };
     Some(match Config::load(sources).and_then(usable) {
         Ok(loaded) => {
             let fingerprints = fingerprints(&loaded.config);

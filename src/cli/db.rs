@@ -21,14 +21,8 @@ const POLL_INTERVAL: Duration = Duration::from_secs(2);
 /// Number of unanswered polls in a row after which a server counts as stopped.
 const MAX_MISSED_POLLS: u32 = 3;
 
-#[derive(Debug, clap::Args)]
-pub struct Args {
-    #[command(subcommand)]
-    command: Command,
-}
-
 #[derive(Debug, Subcommand)]
-enum Command {
+pub enum Command {
     /// Start the private server and print its URL. It stops after 10 minutes without a client, or with `db stop`
     Url,
     /// Open psql on the configured or private database
@@ -53,11 +47,11 @@ struct Answer<'a> {
     url: &'a str,
 }
 
-impl Args {
+impl Command {
     /// Takes `--dir` out of the arguments for psql, where the parser has left it because it follows one of
     /// them. psql has no such option.
     pub fn take_dir(&mut self) -> Result<Option<PathBuf>, CliError> {
-        let Command::Psql { args } = &mut self.command else { return Ok(None) };
+        let Command::Psql { args } = self else { return Ok(None) };
         let Some(at) = args.iter().position(|arg| arg == "--dir" || arg.starts_with("--dir=")) else { return Ok(None) };
         let dir = match args.remove(at).strip_prefix("--dir=") {
             Some(dir) => dir.to_owned(),
@@ -71,8 +65,8 @@ impl Args {
     }
 }
 
-pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
-    match args.command {
+pub async fn run(command: Command, env: &Env) -> anyhow::Result<ExitCode> {
+    match command {
         Command::Url => url(env).await,
         Command::Psql { args } => psql(&args, env).await,
         Command::Stop => stop(env).await,

@@ -20,8 +20,7 @@ use serde_json::json;
 
 use self::finding::Finding;
 use super::env::database_name;
-use super::output::shown;
-use super::{Env, ExitCode, process};
+use super::{Env, ExitCode, process, shown};
 use crate::app::predecessors;
 use crate::features;
 use db::schema::migrate::MigrateError;

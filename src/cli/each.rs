@@ -2,8 +2,7 @@
 
 use serde::Serialize;
 
-use super::client::{ApiClient, ClientError};
-use super::{Env, ExitCode, values};
+use super::{ApiClient, ClientError, Env, ExitCode, values};
 
 #[derive(Debug, clap::Args)]
 pub struct Ids {

@@ -36,6 +36,9 @@ pub struct Args {
     dedup_key: Option<String>,
 }
 
+/// Fields of requests that a flag of another name sets.
+const FLAGS: [(&str, &str); 3] = [("dispensary_id", "--store"), ("scheduled_for", "--at"), ("depends_on", "--after")];
+
 pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     let api = env.api().await?;
     let store = store_name::id_of(args.store.as_ref(), &api).await?;
@@ -50,8 +53,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
         dedup_key: args.dedup_key,
         ..TaskRequest::default()
     };
-    let made = api.post("/api/tasks", &request).await;
-    let made: RequestedTask = made.map_err(|error| error.naming_flags(flag))?;
+    let made: RequestedTask = api.naming(&FLAGS).post("/api/tasks", &request).await?;
     env.out.either(&made, text)?;
     Ok(ExitCode::Ok)
 }
@@ -61,16 +63,6 @@ pub fn text(RequestedTask { task, raised }: &RequestedTask) -> String {
     let raise =
         if *raised { format!(" was waiting already and now has priority {}", task.priority) } else { String::new() };
     format!("task {}: {}{raise}", task.id, task.role)
-}
-
-/// The flag that sets a field of the request.
-fn flag(field: &str) -> String {
-    match field {
-        "dispensary_id" => "--store".to_owned(),
-        "scheduled_for" => "--at".to_owned(),
-        "depends_on" => "--after".to_owned(),
-        other => format!("--{}", other.replace('_', "-")),
-    }
 }
 
 fn kinds_of_work() -> String {

@@ -7,10 +7,8 @@ use std::sync::Arc;
 use tokio::runtime::Runtime;
 use tokio::sync::OnceCell;
 
-use super::client::ApiClient;
-use super::output::Output;
 use super::remote::Remote;
-use super::{CliError, Stop, http};
+use super::{ApiClient, CliError, Output, Stop, http};
 use crate::app::database::{self, OpenDatabase, OpenError};
 use api::{Actors, Health};
 use db::schema::migrate::MigrateError;

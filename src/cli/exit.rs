@@ -4,8 +4,7 @@ use std::io::{ErrorKind, Write};
 
 use thiserror::Error;
 
-use super::client::ClientError;
-use super::tip;
+use super::{ClientError, tip};
 use crate::app::AppError;
 use crate::app::database::OpenError;
 use db::DbError;

@@ -8,14 +8,8 @@ use super::{CliError, Env, ExitCode};
 use contract::geo::LocatedAddress;
 use geo::Geo;
 
-#[derive(Debug, clap::Args)]
-pub struct Args {
-    #[command(subcommand)]
-    command: Command,
-}
-
 #[derive(Debug, Subcommand)]
-enum Command {
+pub enum Command {
     /// Show the country, region, city and time zone of an IP address
     Lookup {
         /// IPv4 or IPv6 address
@@ -24,8 +18,8 @@ enum Command {
     },
 }
 
-pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
-    let Command::Lookup { address } = args.command;
+pub async fn run(command: Command, env: &Env) -> anyhow::Result<ExitCode> {
+    let Command::Lookup { address } = command;
     let located: LocatedAddress = match env.is_remote() {
         true => env.api_to_read().await?.get(&format!("/api/geo/{address}")).await?,
         false => look_up(address, env).await?,

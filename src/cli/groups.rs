@@ -12,14 +12,8 @@ use contract::groups::{Group, GroupName, GroupPage};
 use domain::amounts::counted;
 use domain::store;
 
-#[derive(Debug, clap::Args)]
-pub struct Args {
-    #[command(subcommand)]
-    command: Command,
-}
-
 #[derive(Debug, Subcommand)]
-enum Command {
+pub enum Command {
     /// List the groups with their number of stores and their schedules
     List,
     /// Rename a group. Its stores and schedules stay
@@ -39,8 +33,8 @@ enum Command {
     },
 }
 
-pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
-    match args.command {
+pub async fn run(command: Command, env: &Env) -> anyhow::Result<ExitCode> {
+    match command {
         Command::List => list(env).await?,
         Command::Rename { group, name } => {
             let renamed: Group = env.api().await?.put(&format!("/api/groups/{group}"), &GroupName { name }).await?;

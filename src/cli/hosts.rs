@@ -9,9 +9,7 @@ use clap::Subcommand;
 use serde_json::json;
 use url::Url;
 
-use super::client::{ApiClient, ClientError, path_segment, with_query};
-use super::output::time;
-use super::{CliError, Env, ExitCode, values};
+use super::{ApiClient, CliError, ClientError, Env, ExitCode, path_segment, time, values, with_query};
 use contract::hosts::{BreakerChange, HostDetail, HostListing, HostPage, HostUpdate};
 use domain::host::HostState;
 use domain::http::host_name::HostName;
@@ -118,8 +116,7 @@ async fn show(host: &str, env: &Env) -> anyhow::Result<ExitCode> {
 
 async fn change(host: &str, update: &HostUpdate, env: &Env) -> anyhow::Result<ExitCode> {
     let changed = env.api().await?.put(&path(host), update).await;
-    let listing: HostListing =
-        changed.map_err(|error: ClientError| explained(host, error.naming_flags(|field| format!("--{field}"))))?;
+    let listing: HostListing = changed.map_err(|error: ClientError| explained(host, error.naming_flags(&[])))?;
     env.out.either(&listing, |listing| format!("{host} {}", listing.does))?;
     Ok(ExitCode::Ok)
 }

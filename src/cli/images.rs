@@ -22,20 +22,14 @@ use settings::{Config, LiveConfig};
 /// Maximum number of refused hosts that are named.
 const MAX_HOSTS: usize = 10;
 
-#[derive(Debug, clap::Args)]
-pub struct Args {
-    #[command(subcommand)]
-    command: Command,
-}
-
 #[derive(Debug, Subcommand)]
-enum Command {
+pub enum Command {
     /// Download missing product images and brand logos through the proxies
     Backfill(BackfillArgs),
 }
 
 #[derive(Debug, clap::Args)]
-struct BackfillArgs {
+pub struct BackfillArgs {
     /// Only products of stores in this state, such as AZ
     #[arg(long, value_name = "STATE")]
     state: Option<String>,
@@ -89,8 +83,8 @@ impl From<RefusedImages> for RefusedHost {
     }
 }
 
-pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
-    let Command::Backfill(args) = args.command;
+pub async fn run(command: Command, env: &Env) -> anyhow::Result<ExitCode> {
+    let Command::Backfill(args) = command;
     let db = if args.dry_run { env.db_to_read().await? } else { env.db().await? };
     let store = store_name::id_of(args.store.as_ref(), &env.api_to_read().await?).await?;
     let permitted = AllowList::new(env.config.platform.dutchie.image_hosts.clone());

@@ -8,10 +8,7 @@ use chrono::{DateTime, Utc};
 use clap::Subcommand;
 use serde_json::{Value, json};
 
-use super::client::{ApiClient, ClientError, with_query};
-use super::each::{Ids, each};
-use super::output::time;
-use super::{CliError, Env, ExitCode, values};
+use super::{ApiClient, CliError, ClientError, Env, ExitCode, Ids, each, time, values, with_query};
 use contract::jobs::{CreatedJob, JobChange, JobPage, JobRequest, JobStatus, JobView, JobsNow};
 use domain::task::TaskId;
 use domain::vocabulary::Word;
@@ -19,14 +16,8 @@ use domain::vocabulary::Word;
 /// Priority of what a person wants now: before what programs ask for.
 const RUN_NOW: i64 = 2;
 
-#[derive(Debug, clap::Args)]
-pub struct Args {
-    #[command(subcommand)]
-    command: Command,
-}
-
 #[derive(Debug, Subcommand)]
-enum Command {
+pub enum Command {
     /// List jobs, newest first
     List(List),
     /// Show a job with its progress
@@ -53,7 +44,7 @@ enum Command {
 }
 
 #[derive(Debug, clap::Args)]
-struct List {
+pub struct List {
     /// Only jobs with this status: pending, running, completed, failed or cancelled
     #[arg(long)]
     status: Option<String>,
@@ -75,7 +66,7 @@ struct List {
 }
 
 #[derive(Debug, clap::Args)]
-struct Add {
+pub struct Add {
     /// Type of the job, such as scrape_account or youtube_monitor
     #[arg(value_name = "TYPE")]
     job_type: String,
@@ -100,7 +91,7 @@ struct Add {
 }
 
 #[derive(Debug, clap::Args)]
-struct Set {
+pub struct Set {
     #[command(flatten)]
     jobs: Ids,
     /// Priority from 1 (first) to 10
@@ -114,8 +105,11 @@ struct Set {
     now: bool,
 }
 
-pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
-    match args.command {
+/// Fields of requests that a flag of another name sets.
+const FLAGS: [(&str, &str); 3] = [("job_type", "TYPE"), ("scheduled_for", "--at"), ("depends_on", "--after")];
+
+pub async fn run(command: Command, env: &Env) -> anyhow::Result<ExitCode> {
+    match command {
         Command::List(args) => list(args, env).await,
         Command::Show { id } => show(id, env).await,
         Command::Add(args) => add(args, env).await,
@@ -141,8 +135,8 @@ async fn list(args: List, env: &Env) -> anyhow::Result<ExitCode> {
         ("parent", args.parent.map(|id| id.to_string())),
         ("limit", Some(args.limit.to_string())),
     ];
-    let page = env.api_to_read().await?.get(&with_query("/api/jobs", query)).await;
-    let page: JobPage = page.map_err(|error: ClientError| error.naming_flags(flag))?;
+    let api = env.api_to_read().await?.naming(&FLAGS);
+    let page: JobPage = api.get(&with_query("/api/jobs", query)).await?;
     env.out.list(&page, &page.jobs, &HEADERS, cells)?;
     env.out.note_of_none(&page.jobs, "no jobs to show: queue a job with `drover jobs run TYPE`");
     env.out.note_of_more(page.next_cursor.is_some(), args.limit);
@@ -166,8 +160,7 @@ async fn add(args: Add, env: &Env) -> anyhow::Result<ExitCode> {
         max_retries: None,
         depends_on: Some(args.after).filter(|ids| !ids.is_empty()),
     };
-    let made = env.api().await?.post("/api/jobs", &request).await;
-    let made: CreatedJob = made.map_err(|error: ClientError| error.naming_flags(flag))?;
+    let made: CreatedJob = env.api().await?.naming(&FLAGS).post("/api/jobs", &request).await?;
     env.out.either(&made, |made| line(&made.job))?;
     if let Some(notice) = &made.notice {
         env.out.note(notice);
@@ -197,7 +190,7 @@ async fn set(args: Set, env: &Env) -> anyhow::Result<ExitCode> {
     let change = JobChange { priority: args.priority, scheduled_for };
     let put = async |api: &ApiClient, id| {
         let changed = api.put(&format!("/api/jobs/{id}"), &change).await;
-        changed.map_err(|error: ClientError| error.naming_flags(flag))
+        changed.map_err(|error: ClientError| error.naming_flags(&FLAGS))
     };
     each(&args.jobs.ids, env, put, line).await
 }
@@ -272,14 +265,4 @@ fn text(job: &JobView) -> String {
 
 fn ids(ids: &[TaskId]) -> String {
     ids.iter().map(TaskId::to_string).collect::<Vec<_>>().join(", ")
-}
-
-/// The flag that sets a field of the request.
-fn flag(field: &str) -> String {
-    match field {
-        "job_type" => "TYPE".to_owned(),
-        "scheduled_for" => "--at".to_owned(),
-        "depends_on" => "--after".to_owned(),
-        other => format!("--{other}"),
-    }
 }

@@ -8,11 +8,8 @@ use clap::Subcommand;
 use serde_json::{Map, Value, json};
 use strum::VariantArray;
 
-use super::client::{ApiClient, ClientError, with_query};
-use super::each::each;
-use super::input::Input;
 use super::notifications::endpoint_id;
-use super::{CliError, Env, ExitCode, values};
+use super::{ApiClient, CliError, ClientError, Env, ExitCode, Input, each, values, with_query};
 use contract::media::{RecordKind, RecordPage, is_text_field};
 
 const SECRET: &str = "secret";

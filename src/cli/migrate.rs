@@ -6,19 +6,12 @@
 use clap::Subcommand;
 
 use super::env::schema_error;
-use super::output::time;
-use super::{Env, ExitCode};
+use super::{Env, ExitCode, time};
 use db::schema;
 use db::schema::migrate::{Report, Status};
 
-#[derive(Debug, clap::Args)]
-pub struct Args {
-    #[command(subcommand)]
-    command: Command,
-}
-
 #[derive(Debug, Subcommand)]
-enum Command {
+pub enum Command {
     /// Apply missing migrations
     Up,
     /// List applied and missing migrations
@@ -27,10 +20,10 @@ enum Command {
     Check,
 }
 
-pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
+pub async fn run(command: Command, env: &Env) -> anyhow::Result<ExitCode> {
     let opened = env.database().await?;
     let (db, named) = (&opened.db, |error| schema_error(opened, error));
-    match args.command {
+    match command {
         Command::Up => {
             env.out.either(&schema::migrate::up(db).await.map_err(named)?, applied)?;
             Ok(ExitCode::Ok)

@@ -80,6 +80,11 @@ pub use exit::{CliError, ExitCode};
 pub use output::Output;
 pub use stop::Stop;
 
+use self::client::{ApiClient, ClientError, path_segment, with_query};
+use self::each::{Ids, each};
+use self::input::Input;
+use self::output::{amount, bytes, money, shown, time};
+use self::store_name::StoreName;
 use crate::features;
 use settings::{Config, Flag, LoadedConfig, Log, Sources};
 use telemetry::log;
@@ -119,9 +124,11 @@ enum Command {
     /// Print a completion script for your shell: bash, elvish, fish, powershell or zsh
     Completions(completions::Args),
     /// Show or check the configuration
-    Config(config::Args),
+    #[command(subcommand)]
+    Config(config::Action),
     /// Open psql on the database; start or stop the private server
-    Db(db::Args),
+    #[command(subcommand)]
+    Db(db::Command),
     /// Crawl a simulated platform, in a temporary directory or in --dir
     #[cfg(feature = "demo")]
     Demo(demo::Args),
@@ -130,58 +137,74 @@ enum Command {
     /// Add one task to the queue
     Enqueue(enqueue::Args),
     /// Look up the location of an IP address
-    Geo(geo::Args),
+    #[command(subcommand)]
+    Geo(geo::Command),
     /// List, rename and delete groups of stores
-    Groups(groups::Args),
+    #[command(subcommand)]
+    Groups(groups::Command),
     /// Check whether the service on this machine, or at --url, works; exit code 1 if not
     Healthcheck(healthcheck::Args),
     /// List stores with faulty data: no full crawl for a long time, halved menus, missing prices, unknown keys or
     /// words, suspicious changes
-    Quality(quality::Args),
+    #[command(subcommand)]
+    Quality(quality::Command),
     /// List the hosts that drover sends requests to; show, open, close or reset one
     Hosts(hosts::Args),
     /// Download missing images of products and brands
-    Images(images::Args),
+    #[command(subcommand)]
+    Images(images::Command),
     /// List, show, add and change media jobs
-    Jobs(jobs::Args),
+    #[command(subcommand)]
+    Jobs(jobs::Command),
     /// List, add and change what media jobs watch, and list the items that they found
     Media(media::Args),
     /// Print the manual page, or write one page for each command
     Man(man::Args),
     /// Bring the database schema up to date
-    Migrate(migrate::Args),
+    #[command(subcommand)]
+    Migrate(migrate::Command),
     /// List notifications of ended jobs, send them again, or test an endpoint
-    Notifications(notifications::Args),
+    #[command(subcommand)]
+    Notifications(notifications::Command),
     /// Print the API description (OpenAPI 3.1)
     Openapi(openapi::Args),
     /// Pause everything, or one family, role, pod, worker, host or store; list what is paused
     Pause(pause::Args),
     /// List, show, compare or replay payloads (stored menus as the platform sent them)
-    Payload(payload::Args),
+    #[command(subcommand)]
+    Payload(payload::Command),
     /// List or add the hashes of a platform's persisted queries
-    Platforms(platforms::Args),
+    #[command(subcommand)]
+    Platforms(platforms::Command),
     /// Find products, show one, follow its price, or export all of them
-    Products(products::Args),
+    #[command(subcommand)]
+    Products(products::Command),
     /// Import, list, export, test or switch proxies
-    Proxies(proxies::Args),
+    #[command(subcommand)]
+    Proxies(proxies::Command),
     /// Restore the database and its files from a backup
     Restore(restore::Args),
     /// Resume what was paused: everything, or one family, role, pod, worker, host or store
     Resume(pause::ResumeArgs),
     /// Delete crawled data that is older than your retention settings
-    Retention(retention::Args),
+    #[command(subcommand)]
+    Retention(retention::Command),
     /// Run only the schedules, which create tasks periodically
     Scheduler(scheduler::Args),
     /// List, add or change schedules, or run one now
-    Schedules(schedules::Args),
+    #[command(subcommand)]
+    Schedules(schedules::Command),
     /// Chart tasks, waits, runs, products, requests, blocks, unanswered or bytes over time
     Stats(stats::Args),
     /// Add, import, list, group, enable or disable stores
-    Stores(stores::Args),
+    #[command(subcommand)]
+    Stores(stores::Command),
     /// List, show, follow and change tasks, or create tasks for many stores
-    Tasks(tasks::Args),
+    #[command(subcommand)]
+    Tasks(tasks::Command),
     /// Create, list and revoke API tokens
-    Token(token::Args),
+    #[command(subcommand)]
+    Token(token::Command),
     /// Run everything in one process: API, schedules and pods of workers
     Up(up::Args),
     /// Print the version
@@ -189,7 +212,8 @@ enum Command {
     /// Run one pod (a named group) of workers, without API and schedules
     Worker(worker::Args),
     /// List the workers of all processes; pause, resume or decommission one
-    Workers(workers::Args),
+    #[command(subcommand)]
+    Workers(workers::Command),
 }
 
 impl Command {
@@ -200,42 +224,42 @@ impl Command {
             Command::Backup(args) => backup::run(args, env).await,
             Command::Capacity(args) => capacity::run(args, env).await,
             Command::Completions(args) => completions::run(args, env),
-            Command::Config(args) => config::run(args, env).await,
-            Command::Db(args) => db::run(args, env).await,
+            Command::Config(action) => config::run(action, env).await,
+            Command::Db(command) => db::run(command, env).await,
             #[cfg(feature = "demo")]
             Command::Demo(args) => demo::run(args, env).await,
             Command::Doctor(args) => doctor::run(args, env).await,
             Command::Enqueue(args) => enqueue::run(args, env).await,
-            Command::Geo(args) => geo::run(args, env).await,
-            Command::Groups(args) => groups::run(args, env).await,
+            Command::Geo(command) => geo::run(command, env).await,
+            Command::Groups(command) => groups::run(command, env).await,
             Command::Healthcheck(args) => healthcheck::run(args, env).await,
-            Command::Quality(args) => quality::run(args, env).await,
+            Command::Quality(command) => quality::run(command, env).await,
             Command::Hosts(args) => hosts::run(args, env).await,
-            Command::Images(args) => images::run(args, env).await,
-            Command::Jobs(args) => jobs::run(args, env).await,
+            Command::Images(command) => images::run(command, env).await,
+            Command::Jobs(command) => jobs::run(command, env).await,
             Command::Media(args) => media::run(args, env).await,
             Command::Man(args) => man::run(args),
-            Command::Migrate(args) => migrate::run(args, env).await,
-            Command::Notifications(args) => notifications::run(args, env).await,
+            Command::Migrate(command) => migrate::run(command, env).await,
+            Command::Notifications(command) => notifications::run(command, env).await,
             Command::Openapi(args) => openapi::run(args, env),
             Command::Pause(args) => pause::run(args, env).await,
-            Command::Payload(args) => payload::run(args, env).await,
-            Command::Platforms(args) => platforms::run(args, env).await,
-            Command::Products(args) => products::run(args, env).await,
-            Command::Proxies(args) => proxies::run(args, env).await,
+            Command::Payload(command) => payload::run(command, env).await,
+            Command::Platforms(command) => platforms::run(command, env).await,
+            Command::Products(command) => products::run(command, env).await,
+            Command::Proxies(command) => proxies::run(command, env).await,
             Command::Restore(args) => restore::run(args, env).await,
             Command::Resume(args) => pause::resume(args, env).await,
-            Command::Retention(args) => retention::run(args, env).await,
+            Command::Retention(command) => retention::run(command, env).await,
             Command::Scheduler(args) => scheduler::run(args, env).await,
-            Command::Schedules(args) => schedules::run(args, env).await,
+            Command::Schedules(command) => schedules::run(command, env).await,
             Command::Stats(args) => stats::run(args, env).await,
-            Command::Stores(args) => stores::run(args, env).await,
-            Command::Tasks(args) => tasks::run(args, env).await,
-            Command::Token(args) => token::run(args, env).await,
+            Command::Stores(command) => stores::run(command, env).await,
+            Command::Tasks(command) => tasks::run(command, env).await,
+            Command::Token(command) => token::run(command, env).await,
             Command::Up(args) => up::run(args, env).await,
             Command::Version(args) => version::run(args, env).await,
             Command::Worker(args) => worker::run(args, env).await,
-            Command::Workers(args) => workers::run(args, env).await,
+            Command::Workers(command) => workers::run(command, env).await,
         }
     }
 
@@ -334,8 +358,8 @@ fn flags(cli: &Cli) -> Vec<Flag> {
 }
 
 fn start(mut cli: Cli) -> anyhow::Result<ExitCode> {
-    if let Command::Db(args) = &mut cli.command
-        && let Some(dir) = args.take_dir()?
+    if let Command::Db(command) = &mut cli.command
+        && let Some(dir) = command.take_dir()?
     {
         cli.dir = Some(dir);
     }
@@ -347,8 +371,8 @@ fn start(mut cli: Cli) -> anyhow::Result<ExitCode> {
     let flags = flags(&cli);
     let kept_in = cli.dir.clone().filter(|_| cli.command.follows_the_service());
     let sources = Sources { kept_in, ..Sources::of_process(cli.config, flags) };
-    if let Command::Config(args) = &cli.command
-        && let Some(result) = config::check(args, &sources, &out)
+    if let Command::Config(action) = &cli.command
+        && let Some(result) = config::check(action, &sources, &out)
     {
         return result;
     }

@@ -5,9 +5,7 @@ use std::time::{Duration, Instant};
 use clap::Subcommand;
 use serde_json::json;
 
-use super::client::{ApiClient, ClientError, with_query};
-use super::output::time;
-use super::{CliError, Env, ExitCode, values};
+use super::{ApiClient, CliError, Env, ExitCode, time, values, with_query};
 use contract::age_sort::AgeSort;
 use contract::media::RecordPage;
 use contract::media::endpoints::Endpoint;
@@ -21,14 +19,8 @@ const POLL: Duration = Duration::from_millis(300);
 /// Maximum number of endpoints among which a name is looked for.
 const MAX_ENDPOINTS: i64 = 500;
 
-#[derive(Debug, clap::Args)]
-pub struct Args {
-    #[command(subcommand)]
-    command: Command,
-}
-
 #[derive(Debug, Subcommand)]
-enum Command {
+pub enum Command {
     /// List notifications, newest first
     List(List),
     /// Send notifications again, under the same ids
@@ -46,7 +38,7 @@ enum Command {
 }
 
 #[derive(Debug, clap::Args)]
-struct List {
+pub struct List {
     /// Only notifications of the endpoint with this name or id
     #[arg(long, value_name = "ENDPOINT", allow_negative_numbers = true)]
     endpoint: Option<String>,
@@ -64,8 +56,8 @@ struct List {
 const HEADERS: [&str; 9] =
     ["id", "endpoint", "event", "job", "state", "attempts", "status", "next attempt or end", "reason"];
 
-pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
-    match args.command {
+pub async fn run(command: Command, env: &Env) -> anyhow::Result<ExitCode> {
+    match command {
         Command::List(args) => list(args, env).await,
         Command::Resend { ids } => {
             let resend =
@@ -77,7 +69,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
 }
 
 async fn list(args: List, env: &Env) -> anyhow::Result<ExitCode> {
-    let api = env.api_to_read().await?;
+    let api = env.api_to_read().await?.naming(&[]);
     let endpoint = match &args.endpoint {
         Some(endpoint) => Some(endpoint_id(&api, endpoint).await?),
         None => None,
@@ -88,8 +80,7 @@ async fn list(args: List, env: &Env) -> anyhow::Result<ExitCode> {
         ("sort", Some(args.sort.to_string())),
         ("limit", Some(args.limit.to_string())),
     ];
-    let page = api.get(&with_query("/api/notifications", query)).await;
-    let page: NotificationPage = page.map_err(|error: ClientError| error.naming_flags(|field| format!("--{field}")))?;
+    let page: NotificationPage = api.get(&with_query("/api/notifications", query)).await?;
     env.out.list(&page, &page.notifications, &HEADERS, cells)?;
     env.out.note_of_none(&page.notifications, "no notifications to show: add a rule with `drover media add rules`");
     env.out.note_of_more(page.next_cursor.is_some(), args.limit);

@@ -6,10 +6,7 @@ use std::time::Duration;
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::json;
 
-use super::client::{ApiClient, ClientError};
-use super::output::time;
-use super::store_name::StoreName;
-use super::{CliError, Env, ExitCode, values};
+use super::{ApiClient, CliError, ClientError, Env, ExitCode, StoreName, time, values};
 use contract::pauses::{Pause, PauseList, PauseRequest};
 use domain::task::pause::{PauseScope, PauseTarget};
 use domain::vocabulary::Word;
@@ -47,6 +44,9 @@ pub struct ResumeArgs {
     /// Name of the family, role, pod, worker or host, or id, slug or name of the store
     of: Option<String>,
 }
+
+/// Fields of requests that a flag of another name sets.
+const FLAGS: [(&str, &str); 1] = [("of", "the name")];
 
 pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     match (args.scope, args.reason) {
@@ -86,7 +86,7 @@ fn after(length: Duration) -> Result<DateTime<Utc>, CliError> {
 
 async fn pause(api: &ApiClient, request: &PauseRequest, env: &Env) -> anyhow::Result<ExitCode> {
     let made = api.post(PATH, request).await;
-    let pause: Pause = made.map_err(|error: ClientError| error.naming_flags(flag))?;
+    let pause: Pause = made.map_err(|error: ClientError| error.naming_flags(&FLAGS))?;
     env.out.either(&pause, |pause| {
         let end = pause.until.map_or_else(
             || format!("until `drover resume {}`", arguments(pause)),
@@ -144,12 +144,5 @@ pub(super) fn arguments(pause: &Pause) -> String {
     match &pause.of {
         None => pause.scope.to_string(),
         Some(of) => format!("{} {of}", pause.scope),
-    }
-}
-
-fn flag(field: &str) -> String {
-    match field {
-        "of" => "the name".to_owned(),
-        field => format!("--{field}"),
     }
 }

@@ -16,14 +16,8 @@ use domain::menu::NormalMenu;
 use domain::payload::{Payload, PayloadId};
 use storage::{Payloads, Place, StoredMenu};
 
-#[derive(Debug, clap::Args)]
-pub struct Args {
-    #[command(subcommand)]
-    command: Command,
-}
-
 #[derive(Debug, Subcommand)]
-enum Command {
+pub enum Command {
     /// List payloads, newest first
     List(list::Args),
     /// Show a payload and the contents of its file
@@ -51,8 +45,8 @@ struct PayloadSummary {
     warnings: BTreeMap<&'static str, usize>,
 }
 
-pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
-    match args.command {
+pub async fn run(command: Command, env: &Env) -> anyhow::Result<ExitCode> {
+    match command {
         Command::List(args) => list::run(args, env).await,
         Command::Diff(args) => diff::run(args, env).await,
         Command::Show { id, data } => show(id, data, env).await,

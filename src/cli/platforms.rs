@@ -6,20 +6,15 @@ use clap::Subcommand;
 
 use super::{Env, ExitCode};
 
-#[derive(Debug, clap::Args)]
-pub struct Args {
-    #[command(subcommand)]
-    command: Command,
-}
-
 #[derive(Debug, Subcommand)]
-enum Command {
+pub enum Command {
     /// List or add the hashes of persisted queries
-    Hashes(hashes::Args),
+    #[command(subcommand)]
+    Hashes(hashes::Command),
 }
 
-pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
-    match args.command {
-        Command::Hashes(args) => hashes::run(args, env).await,
+pub async fn run(command: Command, env: &Env) -> anyhow::Result<ExitCode> {
+    match command {
+        Command::Hashes(command) => hashes::run(command, env).await,
     }
 }

@@ -11,14 +11,8 @@ use clap::Subcommand;
 use super::{Env, ExitCode, values};
 use domain::menu::product::ProductId;
 
-#[derive(Debug, clap::Args)]
-pub struct Args {
-    #[command(subcommand)]
-    command: Command,
-}
-
 #[derive(Debug, Subcommand)]
-enum Command {
+pub enum Command {
     /// Find products of all stores by words of their names and brands, or by filters
     Search(search::Args),
     /// Show a product with its options
@@ -33,8 +27,8 @@ enum Command {
     Export(export::Args),
 }
 
-pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
-    match args.command {
+pub async fn run(command: Command, env: &Env) -> anyhow::Result<ExitCode> {
+    match command {
         Command::Search(args) => search::run(args, env).await,
         Command::Show { id } => show::run(id, env).await,
         Command::History(args) => history::run(args, env).await,

@@ -14,21 +14,13 @@ use chrono::{DateTime, Utc};
 use clap::Subcommand;
 use serde_json::json;
 
-use super::client::with_query;
-use super::output::{bytes, time};
-use super::{Env, ExitCode, values};
+use super::{Env, ExitCode, bytes, time, values, with_query};
 use contract::proxies::{ProxyBench, ProxyListing, ProxyPage, ProxyTest};
 use domain::proxy::{ProxyId, ShownHealth, address};
 use foundation::clock::Clock;
 
-#[derive(Debug, clap::Args)]
-pub struct Args {
-    #[command(subcommand)]
-    command: Command,
-}
-
 #[derive(Debug, Subcommand)]
-enum Command {
+pub enum Command {
     /// Add proxies from a CSV with a header, or from lines and URLs, part by part; nothing is added when any line is wrong
     Import(import::Args),
     /// Show proxies and how each has behaved
@@ -69,14 +61,14 @@ enum Command {
 }
 
 #[derive(Debug, clap::Args)]
-struct IdArg {
+pub struct IdArg {
     /// The proxy's id, as `proxies list` shows it
     #[arg(allow_negative_numbers = true, value_parser = values::id)]
     id: ProxyId,
 }
 
-pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
-    match args.command {
+pub async fn run(command: Command, env: &Env) -> anyhow::Result<ExitCode> {
+    match command {
         Command::Import(args) => import::run(args, env).await,
         Command::List { health, limit } => list(health, limit, env).await,
         Command::Export(args) => export::run(&args, env).await,

@@ -2,26 +2,18 @@
 
 use clap::Subcommand;
 
-use super::client::{ClientError, with_query};
-use super::output::time;
 use super::store_name::{self, StoreName};
-use super::{Env, ExitCode, values};
+use super::{Env, ExitCode, time, values, with_query};
 use contract::quality::QualityPage;
 
-#[derive(Debug, clap::Args)]
-pub struct Args {
-    #[command(subcommand)]
-    command: Command,
-}
-
 #[derive(Debug, Subcommand)]
-enum Command {
+pub enum Command {
     /// List faulty stores, newest finding first
     List(List),
 }
 
 #[derive(Debug, clap::Args)]
-struct List {
+pub struct List {
     /// Only this kind: blind_store (no full crawl for three intervals), halved_menu, empty_prices, unknown_keys, suspicious_switch or unknown_words
     #[arg(long)]
     kind: Option<String>,
@@ -33,13 +25,12 @@ struct List {
     limit: i64,
 }
 
-pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
-    let Command::List(List { kind, store, limit }) = args.command;
-    let api = env.api_to_read().await?;
+pub async fn run(command: Command, env: &Env) -> anyhow::Result<ExitCode> {
+    let Command::List(List { kind, store, limit }) = command;
+    let api = env.api_to_read().await?.naming(&[("dispensary_id", "--store")]);
     let store = store_name::id_of(store.as_ref(), &api).await?;
     let query = [("kind", kind), ("dispensary_id", store.map(|id| id.to_string())), ("limit", Some(limit.to_string()))];
-    let page = api.get(&with_query("/api/quality", query)).await;
-    let page: QualityPage = page.map_err(|error: ClientError| error.naming_flags(flag))?;
+    let page: QualityPage = api.get(&with_query("/api/quality", query)).await?;
     env.out.list(&page, &page.findings, &["store", "name", "kind", "since", "finding"], |finding| {
         vec![
             finding.dispensary_id.to_string(),
@@ -53,12 +44,4 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
         .note_of_none(&page.findings, "no findings to show: the latest check of the crawled data found nothing wrong");
     env.out.note_of_more(page.next_cursor.is_some(), limit);
     Ok(ExitCode::Ok)
-}
-
-/// The flag that sets a parameter.
-fn flag(field: &str) -> String {
-    match field {
-        "dispensary_id" => "--store".to_owned(),
-        other => format!("--{other}"),
-    }
 }

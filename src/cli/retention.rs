@@ -7,9 +7,8 @@ use clap::Subcommand;
 use humantime::format_duration;
 use serde::Serialize;
 
-use super::output::time;
 use super::progress::CommandProgress;
-use super::{CliError, Env, ExitCode};
+use super::{CliError, Env, ExitCode, time};
 use crate::handlers::housekeeping::Housekeeping;
 use crate::handlers::retention::{RetentionReport, RetentionRun};
 use api::retention::Retention;
@@ -17,14 +16,8 @@ use db::schema;
 use domain::amounts::counted;
 use storage::{Payloads, Place};
 
-#[derive(Debug, clap::Args)]
-pub struct Args {
-    #[command(subcommand)]
-    command: Command,
-}
-
 #[derive(Debug, Subcommand)]
-enum Command {
+pub enum Command {
     /// Show how long tasks and crawled data are kept, and the last deletions
     Show,
     /// Delete payloads older than retention.payloads, and snapshots and option history older than retention.snapshots
@@ -42,8 +35,8 @@ struct Answer {
     report: RetentionReport,
 }
 
-pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
-    match args.command {
+pub async fn run(command: Command, env: &Env) -> anyhow::Result<ExitCode> {
+    match command {
         Command::Show => show(env).await,
         Command::Run { dry_run } => remove(dry_run, env).await,
     }

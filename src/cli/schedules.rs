@@ -8,23 +8,15 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use clap::Subcommand;
 
-use super::client::ApiClient;
-use super::output::time;
-use super::{CliError, Env, ExitCode};
+use super::{ApiClient, CliError, Env, ExitCode, time};
 use contract::schedules::{Run, Schedule, ScheduleList};
 use domain::amounts::counted;
 use domain::schedule;
 
 const DEFAULTS: &str = "the first `drover up`, `api` or `scheduler` creates the default schedules";
 
-#[derive(Debug, clap::Args)]
-pub struct Args {
-    #[command(subcommand)]
-    command: Command,
-}
-
 #[derive(Debug, Subcommand)]
-enum Command {
+pub enum Command {
     /// List the schedules with their last and next run
     List,
     /// Show a schedule with its next runs
@@ -59,8 +51,8 @@ enum Command {
     },
 }
 
-pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
-    match args.command {
+pub async fn run(command: Command, env: &Env) -> anyhow::Result<ExitCode> {
+    match command {
         Command::List => list(env).await,
         Command::Show { name } => show(&name, env).await,
         Command::Add(args) => edit::add(args, env).await,

@@ -4,10 +4,8 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 
-use super::client::with_query;
-use super::output::{bytes, time};
 use super::sparkline::{points_of_a_bar, sparkline};
-use super::{Env, ExitCode, values};
+use super::{Env, ExitCode, bytes, time, values, with_query};
 use contract::charts::{Dimension, MAX_SERIES, Metric, SecondsByPoint, Series, StatsSeries, Values};
 use settings::durations;
 
@@ -48,13 +46,8 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
         ("step", args.step.map(|step| humantime::format_duration(step).to_string())),
         ("series", args.series.map(|series| series.to_string())),
     ];
-    let flag = |field: &str| match field {
-        "from" => "--since".to_owned(),
-        "to" => "--until".to_owned(),
-        other => format!("--{other}"),
-    };
-    let answer = env.api_to_read().await?.get(&with_query("/api/stats/series", query)).await;
-    let chart: StatsSeries = answer.map_err(|error| error.naming_flags(flag))?;
+    let api = env.api_to_read().await?.naming(&[("from", "--since"), ("to", "--until")]);
+    let chart: StatsSeries = api.get(&with_query("/api/stats/series", query)).await?;
     show(&chart, env)?;
     Ok(ExitCode::Ok)
 }

@@ -3,8 +3,7 @@
 
 use std::str::FromStr;
 
-use super::CliError;
-use super::client::{ApiClient, with_query};
+use super::{ApiClient, CliError, with_query};
 use contract::stores::{StorePage, StoreView};
 use domain::store::StoreId;
 

@@ -11,9 +11,8 @@ mod switch;
 
 use clap::Subcommand;
 
-use super::client::{ApiClient, ClientError};
 use super::store_name::Stores;
-use super::{CliError, Env, ExitCode, groups};
+use super::{ApiClient, CliError, ClientError, Env, ExitCode, groups};
 use crate::platforms;
 use api::store_draft::{StoreDraft, bad_host};
 use contract::groups::{GroupChange, GroupStores};
@@ -21,14 +20,8 @@ use contract::stores::{ImportedStores, StoreFields, StoreImport};
 use domain::store;
 use domain::store::NewStore;
 
-#[derive(Debug, clap::Args)]
-pub struct Args {
-    #[command(subcommand)]
-    command: Command,
-}
-
 #[derive(Debug, Subcommand)]
-enum Command {
+pub enum Command {
     /// Add one store
     Add(Box<StoreDraft>),
     /// Import stores from a CSV file. If one line is wrong, nothing is imported
@@ -57,7 +50,7 @@ enum Command {
 }
 
 #[derive(Debug, clap::Args)]
-struct GroupArgs {
+pub struct GroupArgs {
     /// Name of the group: letters, digits, hyphens and underscores
     #[arg(value_parser = store::group::name)]
     group: String,
@@ -65,8 +58,8 @@ struct GroupArgs {
     stores: Stores,
 }
 
-pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
-    match args.command {
+pub async fn run(command: Command, env: &Env) -> anyhow::Result<ExitCode> {
+    match command {
         Command::Add(draft) => add(*draft, env).await,
         Command::Import(args) => import::run(args, env).await,
         Command::List(args) => list::run(args, env).await,

@@ -12,18 +12,11 @@ mod tail;
 
 use clap::Subcommand;
 
-use super::each::Ids;
-use super::{Env, ExitCode, values};
+use super::{Env, ExitCode, Ids, values};
 use domain::task::TaskId;
 
-#[derive(Debug, clap::Args)]
-pub struct Args {
-    #[command(subcommand)]
-    command: Command,
-}
-
 #[derive(Debug, Subcommand)]
-enum Command {
+pub enum Command {
     /// List tasks, newest first, below a summary of the whole queue
     List(list::Args),
     /// Show a task with all of its runs
@@ -43,15 +36,16 @@ enum Command {
     /// Retry, cancel, delete or reprioritize all tasks that match. Example: tasks bulk retry --status failed --error 503
     Bulk(bulk::Args),
     /// Create tasks for many stores: a day of crawls, all stores of a state, or a search for new stores
-    Generate(generate::Args),
+    #[command(subcommand)]
+    Generate(generate::GenerateCommand),
     /// Put tasks of dead workers back into the queue
     Recover(generate::Recover),
     /// Print runs as they start and end, until Ctrl-C
     Tail,
 }
 
-pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
-    match args.command {
+pub async fn run(command: Command, env: &Env) -> anyhow::Result<ExitCode> {
+    match command {
         Command::List(args) => list::run(args, env).await,
         Command::Show { id } => show::run(id, env).await,
         Command::Retry(ids) => change::retry(ids, env).await,
@@ -59,7 +53,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
         Command::Set(args) => change::set(args, env).await,
         Command::Delete(ids) => change::delete(ids, env).await,
         Command::Bulk(args) => bulk::run(args, env).await,
-        Command::Generate(args) => generate::run(args, env).await,
+        Command::Generate(command) => generate::run(command, env).await,
         Command::Recover(args) => generate::recover(args, env).await,
         Command::Tail => tail::run(env).await,
     }

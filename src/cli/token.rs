@@ -3,19 +3,12 @@
 use clap::Subcommand;
 use serde_json::json;
 
-use super::output::time;
-use super::{Env, ExitCode, values};
+use super::{Env, ExitCode, time, values};
 use contract::tokens::{MadeToken, NewToken, TokenList};
 use domain::access::{AccessRole, TokenId};
 
-#[derive(Debug, clap::Args)]
-pub struct Args {
-    #[command(subcommand)]
-    command: Command,
-}
-
 #[derive(Debug, Subcommand)]
-enum Command {
+pub enum Command {
     /// Create a token and print it once. After the first one exists, every API request needs a token
     Create {
         /// Permissions: consumer (reads products and stores), viewer (reads everything), operator (also changes tasks, schedules and stores) or admin
@@ -35,8 +28,8 @@ enum Command {
     },
 }
 
-pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
-    match args.command {
+pub async fn run(command: Command, env: &Env) -> anyhow::Result<ExitCode> {
+    match command {
         Command::Create { role, name } => create(NewToken { name, role }, env).await,
         Command::List => list(env).await,
         Command::Revoke { id } => revoke(id, env).await,

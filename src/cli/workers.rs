@@ -5,21 +5,14 @@ use clap::Subcommand;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::json;
 
-use super::output::time;
-use super::{Env, ExitCode};
+use super::{Env, ExitCode, time};
 use crate::app::predecessors;
 use contract::workers::{Registry, ScaleRequest, WorkerOrder, WorkerReplicas};
 use domain::amounts::counted;
 use domain::worker::{WorkerCommand, WorkerDocument};
 
-#[derive(Debug, clap::Args)]
-pub struct Args {
-    #[command(subcommand)]
-    command: Command,
-}
-
 #[derive(Debug, Subcommand)]
-enum Command {
+pub enum Command {
     /// List all workers with their tasks and resources
     List,
     /// Let a worker finish its tasks and then stop. A process ends with its last worker
@@ -33,19 +26,19 @@ enum Command {
 }
 
 #[derive(Debug, clap::Args)]
-struct Worker {
+pub struct Worker {
     /// Worker id, as shown by `workers list`
     id: String,
 }
 
 #[derive(Debug, clap::Args)]
-struct Scale {
+pub struct Scale {
     /// Number of pods
     replicas: u32,
 }
 
-pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
-    match args.command {
+pub async fn run(command: Command, env: &Env) -> anyhow::Result<ExitCode> {
+    match command {
         Command::List => list(env).await,
         Command::Decommission(worker) => order(&worker.id, WorkerCommand::Decommission, env).await,
         Command::Pause(worker) => order(&worker.id, WorkerCommand::Pause, env).await,

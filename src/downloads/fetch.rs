@@ -7,8 +7,7 @@ use bytes::Bytes;
 use image_transform::{Format, ImageError};
 use url::Url;
 
-use super::Job;
-use super::lane::LaneDeps;
+use super::{Job, LaneDeps};
 use crate::stealth::{Document, DocumentLimits, FetchError, Request, RequestDisposition, RequestKind, Session};
 use domain::menu::image::ImageFailure;
 use foundation::cpu;

@@ -12,11 +12,8 @@ use http::{HeaderMap, HeaderValue, header};
 use url::Url;
 
 use super::decode::{self, Unzipped};
-use super::error::FetchError;
-use super::fingerprint::Fingerprint;
-use super::request::{Request, Response};
 use super::transport::{self, Answer};
-use super::{header_text, unicode};
+use super::{FetchError, Fingerprint, Request, Response, header_text, unicode};
 use domain::http::content_coding::{MAX_CODINGS, codings as codings_of};
 use foundation::inflate::InflateError;
 use foundation::memory::{MemoryPermit, SMALL_BODY};

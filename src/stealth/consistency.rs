@@ -5,9 +5,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::decode;
 use super::fingerprint::{Engine, Family, Fingerprint, HeaderLists, ListKind, Lists, Os, Protocol};
-use super::request::RequestKind;
+use super::{RequestKind, decode};
 
 /// Headers for which a fingerprint holds no value: they come from the request, its connection, the jar or the
 /// locale.

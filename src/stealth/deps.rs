@@ -5,17 +5,10 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::allowlist::AllowList;
 use super::error::{FetchError, silent_hosts};
-use super::fetch_meter::FetchMeter;
-use super::host_limits::HostRateLimits;
 use super::host_robots::HostRobots;
-use super::identity::Identities;
-use super::locale::States;
-use super::proxy::ProxySource;
-use super::request::Request;
-use super::trace::TraceHandle;
 use super::transport::Transport;
+use super::{AllowList, FetchMeter, HostRateLimits, Identities, ProxySource, Request, States, TraceHandle};
 use domain::store::StoreId;
 use foundation::clock::Clock;
 use foundation::memory::MemoryPermit;

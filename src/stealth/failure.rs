@@ -3,8 +3,7 @@
 
 use std::time::Duration;
 
-use super::error::{FetchError, RequestDisposition};
-use super::proxy::{ProxyId, ProxyOutcome};
+use super::{FetchError, ProxyId, ProxyOutcome, RequestDisposition};
 use domain::host::{HostOutcome, Throttle};
 
 #[derive(Clone, Debug, PartialEq)]

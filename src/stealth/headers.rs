@@ -7,8 +7,7 @@
 use url::{Host, Position, Url};
 
 use super::fingerprint::{Engine, Protocol};
-use super::identity::Identity;
-use super::request::{Request, RequestKind};
+use super::{Identity, Request, RequestKind};
 
 /// An ordered list of (name as spelled, value).
 #[derive(Clone, Debug, PartialEq, Eq)]

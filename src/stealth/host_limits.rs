@@ -10,9 +10,8 @@ use std::time::Duration;
 
 use tokio::sync::OwnedSemaphorePermit;
 
-use super::error::FetchError;
 use super::host_limiter::{HostLimiter, LimiterDeps};
-use super::host_table::HostTable;
+use super::{FetchError, HostTable};
 use domain::host::{HostOutcome, HostRefusal, HostReport, Permission, ProbeNumber};
 use foundation::clock::Clock;
 use settings::Live;

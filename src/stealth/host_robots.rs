@@ -8,8 +8,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::error::FetchError;
-use super::robots_table::RobotsTable;
+use super::{FetchError, RobotsTable};
 use domain::http::robots::{Robots, RobotsPolicy, Rule};
 use settings::Live;
 use telemetry::events;

@@ -11,10 +11,9 @@ use rand::Rng;
 use serde::Deserialize;
 use toml::{Table, Value};
 
-use super::consistency;
 use super::data_file::{DataFileError, parse};
 use super::fingerprint::{Fingerprint, HeaderLists, ListKind, Lists, Orders};
-use super::locale::StateLocale;
+use super::{StateLocale, consistency};
 
 pub const EMBEDDED: &str = include_str!("../../config/identities.toml");
 

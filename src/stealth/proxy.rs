@@ -5,8 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures_util::future::BoxFuture;
 
-use super::error::FetchError;
-use super::fetch_meter::FetchMeter;
+use super::{FetchError, FetchMeter};
 pub use domain::proxy::{Proxy, ProxyAsk, ProxyId, ProxyOutcome, ProxyProtocol, ProxyReport};
 
 /// The right to use a proxy for one session, until it is dropped.

@@ -21,10 +21,9 @@ use tokio::time::timeout;
 use tokio_socks::tcp::Socks5Stream;
 use url::{Host, Url};
 
-use super::proxy::{Proxy, ProxyProtocol};
 use super::socks_reply::SocksReply;
-use super::tls;
 use super::traffic::{MeteredStream, Traffic};
+use super::{Proxy, ProxyProtocol, tls};
 use foundation::process_limits;
 
 pub(super) const BAD_CREDENTIALS: &str = "it requires credentials other than those in its row";

@@ -15,16 +15,14 @@ use hyper::body::Incoming;
 use rustls::ClientConfig;
 
 use super::deps::{Exchange, SessionDeps};
-use super::error::FetchError;
 use super::failure::Failure;
-use super::host_limits::RequestPermit;
-use super::identity::Identity;
 use super::jar::Jar;
-use super::proxy::{ProxyId, ProxyLease, ProxyOutcome, ProxyReport};
-use super::request::{Request, Response};
 use super::traffic::{Bytes, Traffic};
 use super::transport::{self, Answer, Connection};
-use super::{answer, header_text, headers, proxy_connect};
+use super::{
+    FetchError, Identity, ProxyId, ProxyLease, ProxyOutcome, ProxyReport, Request, RequestPermit, Response, answer,
+    header_text, headers, proxy_connect,
+};
 use domain::counts::fetches::FetchTotal;
 use domain::host::HostOutcome;
 use foundation::cpu;

@@ -14,24 +14,16 @@ use std::time::Instant;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 
-use super::allowlist::AllowList;
 use super::deps::{Answers, Exchange, SessionDeps, Suspicion};
-use super::error::FetchError;
 use super::failure::Failure;
-use super::fetch_meter::FetchMeter;
-use super::host_limits::HostRateLimits;
 use super::host_robots::HostRobots;
-use super::host_table::HostTable;
-use super::identity::{Identities, Identity};
-use super::locale::{StateLocale, States};
-use super::proxy::{ProxyAsk, ProxyId, ProxySource};
-use super::request::{Request, Response};
-use super::robots_table::RobotsTable;
 use super::rotation::{self, ExtraTries, RotationLimits, Step};
 use super::route::Route;
-use super::tls::TlsSetupError;
-use super::trace::TraceHandle;
 use super::transport::{self, Transport};
+use super::{
+    AllowList, FetchError, FetchMeter, HostRateLimits, HostTable, Identities, Identity, ProxyAsk, ProxyId, ProxySource,
+    Request, Response, RobotsTable, StateLocale, States, TlsSetupError, TraceHandle,
+};
 use domain::store::StoreId;
 use foundation::clock::Clock;
 use foundation::memory::MemoryPermit;

@@ -21,16 +21,12 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use url::{Origin, Position, Url};
 
-use super::error::FetchError;
 use super::failure::Failure;
-use super::fingerprint::Protocol;
-use super::header_text;
 use super::headers::{Fields, authority};
-use super::proxy::{Proxy, ProxyProtocol};
 use super::proxy_connect::{self, ConnectError, ConnectErrorKind, ProxyStream};
-use super::request::Request;
 use super::tls::{self, TlsSetupError};
 use super::traffic::Traffic;
+use super::{FetchError, Protocol, Proxy, ProxyProtocol, Request, header_text};
 use foundation::memory::{self, MemoryPermit};
 use http_client::{checked, http1};
 

@@ -1,9 +1,6 @@
 //! `/api/analytics`: market data, as of the last refresh of analytics.
 
-use super::ApiError;
-use super::access::{Caller, Viewer};
-use super::listing::Listing;
-use super::page::PageJson;
+use super::{ApiError, Caller, Listing, PageJson, Viewer};
 use contract::analytics::{
     BrandCursor, BrandPresencePage, CategoryCursor, CategoryMixPage, DayCursor, MarketFilter, PriceQuery,
     PriceTrendPage, StoreSummaryPage,

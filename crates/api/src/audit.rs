@@ -1,9 +1,6 @@
 //! `/api/audit`: who changed what by request.
 
-use super::ApiError;
-use super::access::{Caller, Viewer};
-use super::listing::Listing;
-use super::page::{Page, PageJson};
+use super::{ApiError, Caller, Listing, Page, PageJson, Viewer};
 use contract::audit::{AuditFilter, AuditPage};
 use contract::cursor::Cursor;
 use db::access;

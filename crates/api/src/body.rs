@@ -18,10 +18,9 @@ use tokio::sync::OwnedSemaphorePermit;
 use utoipa::ToSchema;
 
 use super::authenticate::RequestContext;
-use super::description::{Describe, Description};
 use super::strict::Strict;
 use super::unique::require_unique_fields;
-use super::{ApiError, ApiState};
+use super::{ApiError, ApiState, Describe, Description};
 
 /// Maximum time, enough for a body of the largest size over a slow line; a slower client would occupy a connection.
 const MAX_BODY_TIME: Duration = Duration::from_secs(10);

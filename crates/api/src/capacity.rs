@@ -2,9 +2,8 @@
 
 use axum::Json;
 
-use super::ApiError;
-use super::access::{Caller, Viewer};
 use super::path::Roles;
+use super::{ApiError, Caller, Viewer};
 use contract::tasks::RoleCapacity;
 use db::tasks::views::capacity;
 use domain::worker::capacity::Capacity;

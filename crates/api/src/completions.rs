@@ -2,11 +2,9 @@
 
 use axum::Json;
 
-use super::ApiError;
-use super::access::{Caller, Viewer};
 use super::path::{Path, Roles};
-use super::query::Query;
 use super::stores::{StorePath, require_store};
+use super::{ApiError, Caller, Query, Viewer};
 use contract::tasks::{ActiveTask, RecentQuery, RecentTasks, RoleCompletion};
 use db::tasks::views::completions;
 use db::tasks::views::completions::LastCompletion;

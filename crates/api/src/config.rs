@@ -5,8 +5,7 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::access::{Admin, Caller};
-use super::{ApiError, ApiState};
+use super::{Admin, ApiError, ApiState, Caller};
 use settings::Setting;
 
 #[derive(Debug, Serialize, Deserialize, ToSchema)]

@@ -11,10 +11,8 @@ use utoipa::openapi::path::{Operation, PathItem};
 use utoipa::openapi::security::SecurityRequirement;
 use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 
-use super::ApiState;
-use super::access::{Access, Guard};
-use super::description::{Describe, Description};
 use super::query::NoQuery;
+use super::{Access, ApiState, Describe, Description, Guard};
 
 /// Names of the operation's extensions.
 pub const ACCESS_ROLE: &str = "x-access-role";

@@ -13,8 +13,7 @@ use serde::Serialize;
 use utoipa::IntoParams;
 use utoipa::openapi::path::ParameterIn;
 
-use super::description::{Describe, Description};
-use super::{ApiError, ApiState};
+use super::{ApiError, ApiState, Describe, Description};
 use foundation::digest::sha256_hex;
 
 const DIGEST_CHARS: usize = 16;

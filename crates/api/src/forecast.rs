@@ -9,9 +9,8 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 use utoipa::IntoParams;
 
-use super::access::{Caller, Viewer};
 use super::query::{Query, number_within};
-use super::{ApiError, ApiState, store_hosts};
+use super::{ApiError, ApiState, Caller, Viewer, store_hosts};
 use contract::verdict::{StoresOfHost, stopped};
 use db::{Client, DbError, proxies, schedules, tasks};
 use domain::schedule::INTERVALS;

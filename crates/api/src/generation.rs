@@ -6,10 +6,8 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use serde_json::json;
 
-use super::ApiError;
-use super::access::{Changes, Operator};
-use super::body::Body;
 use super::tasks::make;
+use super::{ApiError, Body, Changes, Operator};
 use contract::generation::{DiscoveryRequest, RecoveryRequest, Resync, ResyncRequest};
 use contract::problem::Problem;
 use contract::task_requests::RequestedTask;

@@ -8,9 +8,7 @@ use serde::Deserialize;
 use utoipa::openapi::{KnownFormat, Object, OneOf, RefOr, Schema, SchemaFormat, Type};
 use utoipa::{IntoParams, PartialSchema};
 
-use super::access::{Caller, Operator};
-use super::path::Path;
-use super::{ApiError, ApiState};
+use super::{ApiError, ApiState, Caller, Operator, Path};
 use contract::geo::LocatedAddress;
 use contract::problem::Problem;
 use domain::proxy::ProxyEntry;

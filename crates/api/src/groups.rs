@@ -6,13 +6,7 @@ use serde::Deserialize;
 use serde_json::json;
 use utoipa::IntoParams;
 
-use super::ApiError;
-use super::access::{Caller, Changes, Operator, Viewer};
-use super::body::Body;
-use super::listing::Listing;
-use super::page::PageJson;
-use super::path::Path;
-use super::query::NoParameters;
+use super::{ApiError, Body, Caller, Changes, Listing, NoParameters, Operator, PageJson, Path, Viewer};
 use contract::groups::{Group, GroupChange, GroupName, GroupPage, GroupStores};
 use contract::position::Position;
 use contract::problem::Problem;

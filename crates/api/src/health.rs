@@ -7,10 +7,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 
-use super::ApiState;
-use super::access::Anyone;
-use super::process_health::{Actors, Health};
-use super::query::AnyQuery;
+use super::{Actors, AnyQuery, Anyone, ApiState, Health};
 use contract::health::{Check, CheckState, Liveness, LivenessStatus, Readiness, ReadinessChecks, ReadinessStatus};
 use db::{Client, schema, tasks};
 

@@ -12,12 +12,7 @@ use serde::Deserialize;
 use serde_json::json;
 use utoipa::IntoParams;
 
-use super::access::{Caller, Changes, Operator, Viewer};
-use super::body::Body;
-use super::listing::Listing;
-use super::page::PageJson;
-use super::path::Path;
-use super::{ApiError, ApiState};
+use super::{ApiError, ApiState, Body, Caller, Changes, Listing, Operator, PageJson, Path, Viewer};
 use contract::hosts::{BreakerChange, HostDetail, HostFilter, HostListing, HostPage, HostUpdate, RobotsListing};
 use contract::position::Position;
 use db::hosts::robots::RobotsRow;

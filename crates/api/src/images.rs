@@ -23,12 +23,10 @@ use url::form_urlencoded;
 use utoipa::IntoParams;
 use utoipa::openapi::path::ParameterIn;
 
-use super::access::{Access, Caller, Consumer, Guard};
-use super::description::{Describe, Description};
-use super::etag::IfNoneMatch;
-use super::path::Path;
 use super::products::ProductPath;
-use super::{ApiError, ApiState, image_signature};
+use super::{
+    Access, ApiError, ApiState, Caller, Consumer, Describe, Description, Guard, IfNoneMatch, Path, image_signature,
+};
 use crate::rendered_images::{RenderError, Variant};
 use contract::problem::Problem;
 use db::products;

@@ -8,11 +8,9 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
 
-use super::access::{Changes, Operator};
 use super::batch::checked;
-use super::body::BatchBody;
 use super::job_addresses::without_address;
-use super::{ApiError, ApiState};
+use super::{ApiError, ApiState, BatchBody, Changes, Operator};
 use contract::job_imports::{ImportedJob, ImportedJobs, JobImport, RefusedJob};
 use contract::problem::Problem;
 use db::tasks::job_imports::ImportedRow;

@@ -8,10 +8,9 @@ use axum::response::Response;
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use super::access::{Caller, Changes, Operator, Viewer};
 use super::body::{self, BatchBody, Body};
 use super::tasks::make;
-use super::{ApiError, ApiState};
+use super::{ApiError, ApiState, Caller, Changes, Operator, Viewer};
 use contract::generation::{StateRequest, StateTasks};
 use contract::problem::Problem;
 use contract::task_requests::{BatchAnswer, BatchItem, BatchRequest, RequestedTask, TaskRequest};

@@ -9,15 +9,9 @@ use serde::Deserialize;
 use serde_json::json;
 use utoipa::IntoParams;
 
-use super::access::{Caller, Changes, Operator, Viewer};
-use super::body::Body;
-use super::change::Change;
 use super::job_addresses::without_address;
-use super::listing::Listing;
-use super::page::{Page, PageJson};
-use super::path::Path;
 use super::task_changes::{change_one, gone};
-use super::{ApiError, ApiState};
+use super::{ApiError, ApiState, Body, Caller, Change, Changes, Listing, Operator, Page, PageJson, Path, Viewer};
 use contract::cursor::Cursor;
 use contract::jobs::{
     CreatedJob, JobChange, JobFilter, JobPage, JobRequest, JobStatus, JobView, JobsNow, notice_of_no_address,

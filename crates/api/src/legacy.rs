@@ -6,10 +6,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use serde_json::json;
 
-use super::ApiError;
-use super::access::{Admin, Caller, Changes, Viewer};
-use super::body::Body;
-use super::change::Change;
+use super::{Admin, ApiError, Body, Caller, Change, Changes, Viewer};
 use contract::legacy::{Legacy, LegacyCount, LegacyReport, LegacyStatus, LegacyStores};
 use contract::problem::Problem;
 use db::tasks::generation::GenerationError;

@@ -93,6 +93,17 @@ use tokio::net::TcpListener;
 
 use supervision::background::Background;
 
+// the parts of a handler's signature
+use access::{Access, Admin, Anyone, Caller, Changes, Consumer, Guard, Operator, Viewer};
+use body::{BatchBody, Body};
+use change::Change;
+use description::{Describe, Description};
+use etag::{IfMatch, IfNoneMatch, with_tag};
+use listing::Listing;
+use page::{Page, PageJson};
+use path::Path;
+use query::{AnyQuery, NoParameters, Query};
+
 pub use config::Settings;
 pub use error::ApiError;
 pub use files::PayloadFiles;

@@ -12,8 +12,7 @@ use serde::de::value::{Error as ValueError, StringDeserializer};
 use utoipa::IntoParams;
 use utoipa::openapi::path::ParameterIn;
 
-use super::description::{Describe, Description};
-use super::{ApiError, query};
+use super::{ApiError, Describe, Description, query};
 use contract::cursor::Cursor;
 use contract::limit::Limit;
 

@@ -8,13 +8,7 @@ use serde::Deserialize;
 use serde_json::json;
 use utoipa::IntoParams;
 
-use super::access::{Caller, Changes, Operator, Viewer};
-use super::body::Body;
-use super::listing::Listing;
-use super::page::{Page, PageJson};
-use super::path::Path;
-use super::query::NoParameters;
-use super::{ApiError, ApiState};
+use super::{ApiError, ApiState, Body, Caller, Changes, Listing, NoParameters, Operator, Page, PageJson, Path, Viewer};
 use contract::checks::BadField;
 use contract::cursor::Cursor;
 use contract::media::endpoints::Endpoint;

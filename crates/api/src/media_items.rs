@@ -4,11 +4,7 @@ use axum::Json;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use super::ApiError;
-use super::access::{Caller, Viewer};
-use super::listing::Listing;
-use super::page::{Page, PageJson};
-use super::path::Path;
+use super::{ApiError, Caller, Listing, Page, PageJson, Path, Viewer};
 use contract::cursor::Cursor;
 use contract::media::items::{ItemFilter, ItemPage, ItemView};
 use domain::media::item::ItemId;

@@ -14,9 +14,7 @@ use axum::response::{IntoResponse, Response};
 use prometheus::{Registry, TextEncoder};
 use tokio::task::spawn_blocking;
 
-use super::access::{Caller, Viewer};
-use super::query::AnyQuery;
-use super::{ApiError, ApiState, MAX_LISTENERS};
+use super::{AnyQuery, ApiError, ApiState, Caller, MAX_LISTENERS, Viewer};
 use contract::overview::StoreCounts;
 use contract::pauses::Pause;
 use contract::tasks::{ReadyTasks, TaskCounts};

@@ -7,13 +7,8 @@ use serde::Deserialize;
 use serde_json::json;
 use utoipa::IntoParams;
 
-use super::ApiError;
-use super::access::{Caller, Changes, Operator, Viewer};
-use super::change::Change;
-use super::listing::Listing;
 use super::media::RecordPath;
-use super::page::{Page, PageJson};
-use super::path::Path;
+use super::{ApiError, Caller, Change, Changes, Listing, Operator, Page, PageJson, Path, Viewer};
 use contract::cursor::Cursor;
 use contract::media::endpoints::Endpoint;
 use contract::notifications::{NotificationFilter, NotificationPage, NotificationView};

@@ -10,10 +10,9 @@ use utoipa::openapi::security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, Secur
 use utoipa::openapi::{ComponentsBuilder, InfoBuilder, LicenseBuilder};
 use utoipa::{PartialSchema, ToSchema};
 
-use super::access::Anyone;
 use super::authenticate::LOGIN_COOKIE;
 use super::endpoint::{BEARER, LOGIN};
-use super::{ApiState, router};
+use super::{Anyone, ApiState, router};
 use contract::problem::Problem;
 
 const DESCRIPTION: &str = "The queue, the workers and what was crawled. Unknown parameters and fields are refused; every refusal of \

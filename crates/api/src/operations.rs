@@ -8,10 +8,7 @@ use serde::Deserialize;
 use serde_json::json;
 use utoipa::IntoParams;
 
-use super::ApiError;
-use super::access::{Caller, Changes, Operator, Viewer};
-use super::body::Body;
-use super::path::Path;
+use super::{ApiError, Body, Caller, Changes, Operator, Path, Viewer};
 use contract::operations::{BulkAnswer, BulkRequest, Operation};
 use db::tasks;
 

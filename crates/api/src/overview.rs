@@ -3,9 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 
-use super::access::{Caller, Viewer};
-use super::query::Query;
-use super::{ApiError, ApiState, store_hosts};
+use super::{ApiError, ApiState, Caller, Query, Viewer, store_hosts};
 use contract::overview::{ImagesServed, Navigation, Overview, OverviewAnswer, OverviewQuery};
 use contract::verdict::{Facts, StoresOfHost, Verdict};
 use db::tasks;

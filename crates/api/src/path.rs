@@ -10,8 +10,7 @@ use serde::de::DeserializeOwned;
 use utoipa::IntoParams;
 use utoipa::openapi::path::ParameterIn;
 
-use super::ApiError;
-use super::description::{Describe, Description};
+use super::{ApiError, Describe, Description};
 use domain::task::role::RoleSet;
 
 /// The path of a thing that may be missing, for which its operation describes a 404.

@@ -13,11 +13,7 @@ use serde::Deserialize;
 use serde_json::json;
 use utoipa::IntoParams;
 
-use super::ApiError;
-use super::access::{Caller, Changes, Operator, Viewer};
-use super::body::Body;
-use super::change::Change;
-use super::path::Path;
+use super::{ApiError, Body, Caller, Change, Changes, Operator, Path, Viewer};
 use contract::pauses::{Pause, PauseList, PauseRequest};
 use contract::problem::Problem;
 use db::tasks::pauses::{MAX_PAUSES, NewPause};

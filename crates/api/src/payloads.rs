@@ -8,14 +8,8 @@ use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use super::access::{Caller, Viewer};
-use super::etag::IfNoneMatch;
-use super::listing::Listing;
-use super::page::PageJson;
-use super::path::Path;
-use super::query::Query;
 use super::stores::{StorePath, require_store};
-use super::{ApiError, ApiState};
+use super::{ApiError, ApiState, Caller, IfNoneMatch, Listing, PageJson, Path, Query, Viewer};
 use contract::limit::Limit;
 use contract::payloads::{
     DataQuery, DiffQuery, OfStoreQuery, PayloadFilter, PayloadPage, PayloadView, PayloadWithData,

@@ -5,12 +5,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use super::ApiError;
-use super::access::{Caller, Consumer};
-use super::listing::Listing;
-use super::page::PageJson;
-use super::path::Path;
-use super::query::Query;
+use super::{ApiError, Caller, Consumer, Listing, PageJson, Path, Query};
 use contract::position::Position;
 use contract::products::{
     FoundPage, HistoryQuery, OptionHistory, ProductDetail, ProductHistory, ProductQuestion, SearchCursor, SearchSort,

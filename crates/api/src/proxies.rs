@@ -9,13 +9,8 @@ use serde::Deserialize;
 use serde_json::json;
 use utoipa::IntoParams;
 
-use super::access::{Admin, Caller, Changes, Viewer};
 use super::batch::checked;
-use super::body::Body;
-use super::listing::Listing;
-use super::page::{Page, PageJson};
-use super::path::Path;
-use super::{ApiError, ApiState, geo};
+use super::{Admin, ApiError, ApiState, Body, Caller, Changes, Listing, Page, PageJson, Path, Viewer, geo};
 use crate::proxy_draft::{self, ProxyDraft};
 use contract::cursor::Cursor;
 use contract::problem::Problem;

@@ -4,10 +4,8 @@
 use axum::Json;
 use axum::extract::State;
 
-use super::access::{Admin, Changes};
-use super::path::Path;
 use super::proxies::ProxyPath;
-use super::{ApiError, ApiState};
+use super::{Admin, ApiError, ApiState, Changes, Path};
 use contract::problem::Problem;
 use contract::proxies::ProxyTest;
 use db::proxies;

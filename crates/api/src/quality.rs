@@ -1,9 +1,6 @@
 //! `/api/quality`: stores with faulty data.
 
-use super::ApiError;
-use super::access::{Caller, Viewer};
-use super::listing::Listing;
-use super::page::{Page, PageJson};
+use super::{ApiError, Caller, Listing, Page, PageJson, Viewer};
 use contract::cursor::Cursor;
 use contract::quality::{FindingFilter, QualityPage};
 use db::stores;

@@ -17,9 +17,8 @@ use url::form_urlencoded;
 use utoipa::IntoParams;
 use utoipa::openapi::path::{Parameter, ParameterIn};
 
-use super::ApiError;
 use super::body::named_field;
-use super::description::{Describe, Description};
+use super::{ApiError, Describe, Description};
 
 pub struct Query<T>(pub T);
 

@@ -5,8 +5,7 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::access::{Caller, Viewer};
-use super::{ApiError, ApiState};
+use super::{ApiError, ApiState, Caller, Viewer};
 use contract::retention::LastRetentionRun;
 use db::retention_runs;
 use settings::Setting;

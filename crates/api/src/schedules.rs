@@ -8,11 +8,7 @@ use serde::Deserialize;
 use serde_json::json;
 use utoipa::IntoParams;
 
-use super::access::{Caller, Changes, Operator, Viewer};
-use super::body::Body;
-use super::etag::{IfMatch, IfNoneMatch, with_tag};
-use super::path::Path;
-use super::{ApiError, ApiState};
+use super::{ApiError, ApiState, Body, Caller, Changes, IfMatch, IfNoneMatch, Operator, Path, Viewer, with_tag};
 use contract::problem::Problem;
 use contract::schedules::{Run, SavedSchedule, Schedule, ScheduleList, ScheduleRequest, ScheduleRuns, ScheduleUpdate};
 use db::schedules;

@@ -9,11 +9,9 @@ use axum::http::header::SET_COOKIE;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 
-use super::access::{Anyone, Caller, Consumer};
 use super::authenticate::{LOGIN_COOKIE, login, require_csrf_token};
-use super::body::Body;
 use super::credentials::SecretText;
-use super::{ApiError, ApiState};
+use super::{Anyone, ApiError, ApiState, Body, Caller, Consumer};
 use contract::problem::Problem;
 use contract::sessions::{Login, LoginRequest};
 use contract::workers::RoleView;

@@ -10,13 +10,11 @@ use tokio_util::sync::CancellationToken;
 
 use super::credentials::Credentials;
 use super::feed::Feed;
-use super::files::PayloadFiles;
 use super::metrics::LatestStoreCounts;
 use super::origin::Hosts;
-use super::process_health::Health;
 use super::rates::Rates;
 use super::visitor_counts::Visitors;
-use super::{MAX_BATCHES, MAX_LISTENERS, MAX_PROXY_TESTS};
+use super::{Health, MAX_BATCHES, MAX_LISTENERS, MAX_PROXY_TESTS, PayloadFiles};
 use crate::rendered_images::Renderer;
 use cluster::Cluster;
 use contract::proxies::ProxyTest;

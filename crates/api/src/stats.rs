@@ -7,9 +7,8 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Deserializer};
 use utoipa::IntoParams;
 
-use super::ApiError;
-use super::access::{Caller, Viewer};
 use super::query::{Query, number_within};
+use super::{ApiError, Caller, Viewer};
 use contract::charts::{Dimension, Grid, MAX_SERIES, Metric, StatsSeries};
 use db::counts::charts::{Chart, ChartRequest};
 use db::{counts, schema};

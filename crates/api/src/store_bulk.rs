@@ -4,9 +4,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use serde_json::json;
 
-use super::ApiError;
-use super::access::{Changes, Operator};
-use super::body::Body;
+use super::{ApiError, Body, Changes, Operator};
 use contract::store_bulk::{StoreBulkAnswer, StoreBulkRequest};
 use db::stores;
 use db::stores::bulk::StoreBulkError;

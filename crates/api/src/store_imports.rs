@@ -6,10 +6,8 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
 
-use super::access::{Changes, Operator};
 use super::batch::checked;
-use super::body::BatchBody;
-use super::{ApiError, ApiState};
+use super::{ApiError, ApiState, BatchBody, Changes, Operator};
 use crate::store_draft::{StoreDraft, bad_host};
 use contract::problem::Problem;
 use contract::stores::{ImportedStores, MAX_IMPORTED, StoreFields, StoreImport};

@@ -8,14 +8,9 @@ use serde::Deserialize;
 use serde_json::json;
 use utoipa::IntoParams;
 
-use super::access::{Admin, Caller, Changes, Consumer, Operator};
-use super::body::Body;
-use super::change::Change;
-use super::listing::Listing;
-use super::page::PageJson;
-use super::path::Path;
-use super::query::Query;
-use super::{ApiError, ApiState};
+use super::{
+    Admin, ApiError, ApiState, Body, Caller, Change, Changes, Consumer, Listing, Operator, PageJson, Path, Query,
+};
 use crate::store_draft::checked_change;
 use contract::position::Position;
 use contract::problem::Problem;

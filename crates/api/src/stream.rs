@@ -17,11 +17,9 @@ use serde::{Deserialize, Deserializer};
 use tokio::sync::{OwnedSemaphorePermit, watch};
 use utoipa::{IntoParams, ToSchema};
 
-use super::access::{Caller, Viewer};
 use super::feed::{Feed, FeedEvent, TooOld, Topic};
-use super::query::Query;
 use super::server::ConnectionPermit;
-use super::{ApiError, ApiState};
+use super::{ApiError, ApiState, Caller, Query, Viewer};
 use domain::access::Principal;
 use domain::vocabulary;
 

@@ -8,13 +8,8 @@ use axum::response::Response;
 use chrono::{DateTime, Utc};
 use serde_json::json;
 
-use super::ApiError;
-use super::access::{Changes, Operator};
-use super::body::Body;
-use super::change::Change;
-use super::etag::{IfMatch, with_tag};
-use super::path::Path;
 use super::tasks::{TaskPath, version};
+use super::{ApiError, Body, Change, Changes, IfMatch, Operator, Path, with_tag};
 use contract::problem::Problem;
 use contract::task_changes::TaskChange;
 use contract::tasks::TaskView;

@@ -8,14 +8,9 @@ use serde::Deserialize;
 use serde_json::json;
 use utoipa::IntoParams;
 
-use super::access::{Caller, Changes, Operator, Viewer};
-use super::body::Body;
-use super::change::Change;
-use super::etag::IfNoneMatch;
-use super::listing::Listing;
-use super::page::{Page, PageJson};
-use super::path::Path;
-use super::{ApiError, ApiState};
+use super::{
+    ApiError, ApiState, Body, Caller, Change, Changes, IfNoneMatch, Listing, Operator, Page, PageJson, Path, Viewer,
+};
 use contract::cursor::Cursor;
 use contract::problem::Problem;
 use contract::task_requests::{RequestedTask, TaskRequest};

@@ -8,11 +8,8 @@ use serde::Deserialize;
 use serde_json::json;
 use utoipa::IntoParams;
 
-use super::access::{Admin, Caller, Changes};
-use super::body::Body;
 use super::credentials::SecretText;
-use super::path::Path;
-use super::{ApiError, ApiState};
+use super::{Admin, ApiError, ApiState, Body, Caller, Changes, Path};
 use contract::problem::Problem;
 use contract::tokens::{MadeToken, NewToken, TokenList};
 use db::access::api_tokens::MAX_TOKENS;

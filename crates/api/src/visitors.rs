@@ -5,10 +5,7 @@ use std::time::Duration;
 
 use axum::extract::State;
 
-use super::access::{Caller, Viewer};
-use super::listing::Listing;
-use super::page::PageJson;
-use super::{ApiError, ApiState};
+use super::{ApiError, ApiState, Caller, Listing, PageJson, Viewer};
 use contract::position::Position;
 use contract::visitors::{VisitorCursor, VisitorFilter, VisitorHour, VisitorPage};
 use db::counts;

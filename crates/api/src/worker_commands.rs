@@ -7,9 +7,7 @@ use serde::Deserialize;
 use serde_json::json;
 use utoipa::IntoParams;
 
-use super::access::{Admin, Changes, Operator};
-use super::path::Path;
-use super::{ApiError, pauses};
+use super::{Admin, ApiError, Changes, Operator, Path, pauses};
 use contract::problem::Problem;
 use contract::workers::WorkerOrder;
 use db::tasks::pauses::NewPause;

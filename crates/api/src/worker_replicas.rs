@@ -6,9 +6,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use serde_json::json;
 
-use super::access::{Admin, Caller, Changes, Viewer};
-use super::body::Body;
-use super::{ApiError, ApiState};
+use super::{Admin, ApiError, ApiState, Body, Caller, Changes, Viewer};
 use cluster::{Cluster, WorkerSet};
 use contract::problem::Problem;
 use contract::workers::{ScaleRequest, WorkerReplicas};

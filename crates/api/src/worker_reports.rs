@@ -10,9 +10,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use serde_json::json;
 
-use super::access::{Caller, Changes, Operator};
-use super::body::Body;
-use super::{ApiError, ApiState};
+use super::{ApiError, ApiState, Body, Caller, Changes, Operator};
 use contract::checks::check_text;
 use contract::problem::Problem;
 use contract::workers::{HeartbeatAnswer, LeavingWorker, WorkerReport};

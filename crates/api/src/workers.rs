@@ -3,8 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 
-use super::access::{Caller, Viewer};
-use super::{ApiError, ApiState};
+use super::{ApiError, ApiState, Caller, Viewer};
 use contract::workers::{Registry, RoleView};
 use db::workers;
 

@@ -10,10 +10,8 @@ use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use tokio_postgres::Row;
 
 use super::connection::client::TypedParam;
-use super::statements::named::named;
-use super::statements::row::{FromRow, first_column, page, read_all, rows, word};
 use super::{Client, DbError};
-use crate::statements::file::sql;
+use crate::statements::{FromRow, first_column, named, page, read_all, rows, sql, word};
 use contract::analytics::{
     BrandCursor, BrandPresence, CategoryCursor, CategoryShare, DayCursor, MarketFilter, PriceDay, Sales, StoreSummary,
 };

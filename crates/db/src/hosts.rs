@@ -10,9 +10,8 @@ pub mod robots;
 use chrono::{DateTime, Utc};
 use tokio_postgres::Row;
 
-use super::statements::row::{FromRow, read_all, rows, word};
 use super::{Client, Db, DbError};
-use crate::statements::file::sql;
+use crate::statements::{FromRow, read_all, rows, sql, word};
 use contract::hosts::HostFilter;
 use domain::host::{BreakerState, HostState};
 use domain::vocabulary::Word;

@@ -1,7 +1,7 @@
 //! The only module with SQL (beside `migrations/`): a folder per subject, and in it a file per table. `views` reads what
 //! is shown, `requests` makes the changes that people request. The statements of `stores/groups.rs` are the files of
 //! `sql/stores/groups/`, one per statement. A statement of four or more values has names for them
-//! ([`statements::named`]).
+//! ([`statements::named!`]).
 //!
 //! It must not know roles' bodies, actors or HTTP. Domain values go in and come out; no row type leaves it.
 //! Every call has a deadline, here and on the server; a connection whose call exceeded it is cancelled and

@@ -7,11 +7,8 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 use tokio_postgres::types::Json;
 
-use super::statements::named::named;
-use super::statements::row::{FromRow, document, first_column, json, known_word, read_all, rows, word};
-use super::statements::storable::reason;
 use super::{Client, DbError, Tx};
-use crate::statements::file::sql;
+use crate::statements::{FromRow, document, first_column, json, known_word, named, read_all, reason, rows, sql, word};
 use contract::notifications::{NotificationFilter, NotificationView};
 use domain::notification::recipient::Recipients;
 use domain::notification::{EndpointId, EndpointKind, MAX_AGE, NotificationId, NotificationState};

@@ -10,10 +10,8 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use tokio_postgres::Row;
 
-use super::statements::named::named;
-use super::statements::row::{FromRow, first_column, first_columns, parsed, rows};
 use super::{Client, Db, DbError, Tx};
-use crate::statements::file::sql;
+use crate::statements::{FromRow, first_column, first_columns, named, parsed, rows, sql};
 use domain::menu::stock::PayloadPosition;
 use domain::payload::{self, FetchStart, NewPayload, Payload, PayloadId, RemovedFiles, SweepTimes};
 use domain::store::StoreId;

@@ -19,11 +19,11 @@ use chrono::{DateTime, Utc};
 use tokio_postgres::Row;
 
 use super::connection::copy::copy_in;
-use super::statements::arrays::{potency_max, potency_min, potency_unit};
-use super::statements::columns::{columns, update_rows, update_statement};
-use super::statements::row::{FromRow, first_columns, read_all, rows};
 use super::{DbError, MAX_BATCH, Tx};
-use crate::statements::file::sql;
+use crate::statements::{
+    FromRow, columns, first_columns, potency_max, potency_min, potency_unit, read_all, rows, sql, update_rows,
+    update_statement,
+};
 use domain::menu::diff::KnownProduct;
 use domain::menu::known_units::KnownUnits;
 use domain::menu::product::{PotencyUnit, Product, ProductId, SpecialsJson};

@@ -15,17 +15,13 @@ use chrono::{DateTime, Utc};
 use tokio_postgres::Row;
 
 use super::proxies::passwords::UnreadableProxy;
-use super::statements::arrays::column;
-use super::statements::named::named;
-use super::statements::row::{FromRow, read_all, rows, word};
 use super::{Client, Db, DbError, Tx, proxies};
-use crate::statements::file::sql;
+use crate::statements::{FromRow, column, known_word, named, read_all, rows, sql, word};
 use contract::proxies::{ImportCounts, ProxyFilter, ProxyListing};
 use domain::proxy::{
     Budgets, ConditionChange, CounterDelta, Counters, HealthCounts, HealthFacts, Proxy, ProxyEntry, ProxyId, ProxyRow,
     RecentRequests, RestingProxies, ShownHealth, StoredState, UsageToday, recent_requests,
 };
-use domain::vocabulary;
 use foundation::secrets::SecretKeys;
 
 /// Minimum rows of one reading of a list: a filter by health may leave few of them.
@@ -130,7 +126,7 @@ fn note_usage(proxy: &mut ProxyListing, budgets: Budgets, usage: &UsageToday) {
 
 /// Number of proxies by their health.
 pub async fn count(client: &Client) -> Result<HealthCounts, DbError> {
-    client.query(sql!("proxies/count.sql"), &[]).await?.iter().map(health).collect()
+    client.query(sql!("proxies/count.sql"), &[]).await?.iter().map(ShownHealth::from_row).collect()
 }
 
 /// Proxies by their health, and those through which requests may go.
@@ -160,7 +156,7 @@ pub async fn resting(client: &Client, budgets: Budgets) -> Result<RestingProxies
     }
     let mut switched_on = Vec::new();
     for row in &client.query(sql!("proxies/count.sql"), &[]).await? {
-        if health(row)? != ShownHealth::Off {
+        if ShownHealth::from_row(row)? != ShownHealth::Off {
             switched_on.push(row.try_get("id")?);
         }
     }
@@ -252,21 +248,32 @@ fn cooldown_seconds(change: Option<ConditionChange>, now: Instant) -> Option<f64
     }
 }
 
-impl FromRow for ProxyRow {
-    fn from_row(row: &Row) -> Result<ProxyRow, DbError> {
-        Ok(ProxyRow {
-            proxy: proxy(row)?,
-            state_code: row.try_get("state_code")?,
-            timezone: row.try_get("timezone")?,
-            stored: stored(row)?,
-            host_benches: Vec::new(),
-            counters: Counters::from_row(row)?,
-            idle: row.try_get::<_, Option<f64>>("idle_s")?.map(seconds),
-        })
-    }
-}
-
 rows! {
+    ProxyRow {
+        proxy: row,
+        state_code, timezone,
+        stored: row,
+        host_benches = Vec::new(),
+        counters: row,
+        idle: idle("idle_s"),
+    }
+
+    Proxy { id, protocol: known_word, host, port: port, username, password }
+
+    ProxyListing {
+        id,
+        protocol: word,
+        host, port, username, key,
+        health: row,
+        healthy_share: healthy_share,
+        recent_requests: request_count,
+        benched = Vec::new(), hosts = Vec::new(), hosts_text = String::new(),
+        is_active, state_code, timezone, last_used_at, success_count, failure_count, consecutive_403_count,
+        consecutive_failure_count, avg_response_time_ms, last_failure_at, last_error, cooldown_until,
+        bytes_today = 0, budget_left = None, rests_until = None,
+        created_at, updated_at,
+    }
+
     Counters {
         success_count, failure_count, consecutive_403_count, consecutive_failure_count,
         recent: row,
@@ -278,76 +285,43 @@ rows! {
     RecentRequests { requests: "recent_requests", refused: "recent_refused", failed: "recent_failed" }
 }
 
-fn health(row: &Row) -> Result<ShownHealth, DbError> {
-    Ok(ShownHealth::of(&HealthFacts::from_row(row)?))
-}
-
-fn proxy(row: &Row) -> Result<Proxy, DbError> {
-    let protocol: String = row.try_get("protocol")?;
-    let port: i32 = row.try_get("port")?;
-    Ok(Proxy {
-        id: row.try_get("id")?,
-        protocol: vocabulary::find(&protocol).ok_or_else(|| unreadable("protocol", &protocol))?,
-        host: row.try_get("host")?,
-        port: u16::try_from(port).map_err(|_| unreadable("port", &port.to_string()))?,
-        username: row.try_get("username")?,
-        password: row.try_get("password")?,
-    })
-}
-
-fn stored(row: &Row) -> Result<StoredState, DbError> {
-    if row.try_get("is_active")? {
-        return Ok(StoredState::Active);
+impl FromRow for ShownHealth {
+    fn from_row(row: &Row) -> Result<ShownHealth, DbError> {
+        Ok(ShownHealth::of(&HealthFacts::from_row(row)?))
     }
-    let left = row.try_get::<_, Option<f64>>("cooldown_left_s")?.map(seconds);
-    let cooldown_until: Option<DateTime<Utc>> = row.try_get("cooldown_until")?;
-    Ok(match (left, cooldown_until) {
-        (Some(left), Some(cooldown_until)) => StoredState::Benched { left, cooldown_until },
-        _ => StoredState::Off,
-    })
+}
+
+impl FromRow for StoredState {
+    fn from_row(row: &Row) -> Result<StoredState, DbError> {
+        if row.try_get("is_active")? {
+            return Ok(StoredState::Active);
+        }
+        let left = row.try_get::<_, Option<f64>>("cooldown_left_s")?.map(seconds);
+        let cooldown_until: Option<DateTime<Utc>> = row.try_get("cooldown_until")?;
+        Ok(match (left, cooldown_until) {
+            (Some(left), Some(cooldown_until)) => StoredState::Benched { left, cooldown_until },
+            _ => StoredState::Off,
+        })
+    }
+}
+
+fn port(row: &Row, column: &str) -> Result<u16, DbError> {
+    let port: i32 = row.try_get(column)?;
+    u16::try_from(port).map_err(|_| DbError::Other(format!("the port '{port}' of a proxy cannot be read")))
+}
+
+fn healthy_share(row: &Row, _: &str) -> Result<Option<f64>, DbError> {
+    Ok(RecentRequests::from_row(row)?.healthy_share())
+}
+
+fn request_count(row: &Row, _: &str) -> Result<i64, DbError> {
+    Ok(RecentRequests::from_row(row)?.requests.round() as i64)
+}
+
+fn idle(row: &Row, column: &str) -> Result<Option<Duration>, DbError> {
+    Ok(row.try_get::<_, Option<f64>>(column)?.map(seconds))
 }
 
 fn seconds(seconds: f64) -> Duration {
     Duration::try_from_secs_f64(seconds).unwrap_or(Duration::ZERO)
-}
-
-fn unreadable(what: &str, value: &str) -> DbError {
-    DbError::Other(format!("the {what} '{value}' of a proxy cannot be read"))
-}
-
-impl FromRow for ProxyListing {
-    fn from_row(row: &Row) -> Result<ProxyListing, DbError> {
-        let counters = Counters::from_row(row)?;
-        Ok(ProxyListing {
-            id: row.try_get("id")?,
-            protocol: word(row, "protocol")?,
-            host: row.try_get("host")?,
-            port: row.try_get("port")?,
-            username: row.try_get("username")?,
-            key: row.try_get("key")?,
-            health: health(row)?,
-            healthy_share: counters.recent.healthy_share(),
-            recent_requests: counters.recent.requests.round() as i64,
-            benched: Vec::new(),
-            hosts: Vec::new(),
-            hosts_text: String::new(),
-            is_active: row.try_get("is_active")?,
-            state_code: row.try_get("state_code")?,
-            timezone: row.try_get("timezone")?,
-            last_used_at: row.try_get("last_used_at")?,
-            success_count: counters.success_count,
-            failure_count: counters.failure_count,
-            consecutive_403_count: counters.consecutive_403_count,
-            consecutive_failure_count: counters.consecutive_failure_count,
-            avg_response_time_ms: counters.avg_response_time_ms,
-            last_failure_at: row.try_get("last_failure_at")?,
-            last_error: counters.last_error,
-            cooldown_until: row.try_get("cooldown_until")?,
-            bytes_today: 0,
-            budget_left: None,
-            rests_until: None,
-            created_at: row.try_get("created_at")?,
-            updated_at: row.try_get("updated_at")?,
-        })
-    }
 }

@@ -1,8 +1,7 @@
 //! `retention_runs`: times and counts of the latest removals of old rows and files.
 
-use super::statements::row::{read_all, rows, word};
 use super::{Client, DbError};
-use crate::statements::file::sql;
+use crate::statements::{read_all, rows, sql, word};
 use contract::retention::LastRetentionRun;
 use domain::retention::RetentionKind;
 

@@ -11,10 +11,8 @@ use strum::VariantArray;
 use tokio_postgres::Row;
 
 pub use self::edits::{ScheduleError, add, change, remove, trigger};
-use super::statements::named::named;
-use super::statements::row::{FromRow, first_columns, json, optional_word, read_all, rows, word};
 use super::{Client, Db, DbError, Tx};
-use crate::statements::file::sql;
+use crate::statements::{FromRow, first_columns, json, named, optional_word, rows, sql, word};
 use contract::schedules::{MAX_UPCOMING, PastRun, Run, SHOWN_UPCOMING, Schedule, ScheduleRuns};
 use domain::schedule::skipped::Skipped;
 use domain::schedule::{Recurrence, RecurrenceColumns};
@@ -104,12 +102,12 @@ pub async fn run_for(db: &Db, name: &str, due_at: DateTime<Utc>) -> Result<Run, 
 }
 
 pub async fn list(client: &Client) -> Result<Vec<Schedule>, DbError> {
-    read_all(&client.query(sql!("schedules/list.sql"), &[&None::<i64>]).await?)
+    client.query(sql!("schedules/list.sql"), &[&None::<i64>]).await?.iter().map(shown).collect()
 }
 
 pub async fn get(client: &Client, id: i64) -> Result<Option<Schedule>, DbError> {
     let row = client.query_opt(sql!("schedules/list.sql"), &[&Some(id)]).await?;
-    row.as_ref().map(Schedule::from_row).transpose()
+    row.as_ref().map(shown).transpose()
 }
 
 /// Seconds for which the schedule that waits longest for its run has been due; 0 when none is due.
@@ -200,19 +198,8 @@ async fn correct_next_runs(client: &Client) -> Result<(), DbError> {
 }
 
 fn past_run(row: &Row, role: &str) -> Result<PastRun, DbError> {
-    let (tasks, skipped) = (row.try_get("tasks")?, skipped(row, "skipped")?);
-    Ok(PastRun {
-        due_at: row.try_get("due_at")?,
-        made_at: row.try_get("made_at")?,
-        tasks,
-        completed: row.try_get("completed")?,
-        failed: row.try_get("failed")?,
-        cancelled: row.try_get("cancelled")?,
-        open: row.try_get("open")?,
-        last_end_at: row.try_get("last_end_at")?,
-        skipped,
-        note: note(Some(tasks), &skipped, role),
-    })
+    let run = PastRun::from_row(row)?;
+    Ok(PastRun { note: note(Some(run.tasks), &run.skipped, role), ..run })
 }
 
 /// The run with the counts of its row.
@@ -272,37 +259,31 @@ impl ScheduleRow {
 
 rows! {
     ScheduleRow { id, name, role, interval_hours, cron, time_zone, next_run_at, created_at, now }
+    PastRun { due_at, made_at, tasks, completed, failed, cancelled, open, last_end_at, skipped: skipped, note = None }
+
+    Schedule {
+        id, name,
+        role: word,
+        platform: optional_word,
+        account, state_code, group_name,
+        args: json,
+        enabled, interval_hours, cron, time_zone, priority, last_run_at, next_run_at, last_task_count,
+        last_skipped: skipped,
+        last_note: early("is_early"),
+        last_error, version,
+        upcoming = Vec::new(),
+    }
 }
 
-impl FromRow for Schedule {
-    fn from_row(row: &Row) -> Result<Schedule, DbError> {
-        let (role, last_task_count) = (row.try_get("role")?, row.try_get("last_task_count")?);
-        let last_skipped = skipped(row, "last_skipped")?;
-        let early = row.try_get::<_, bool>("is_early")?.then(|| EARLY.to_owned());
-        let schedule = Schedule {
-            id: row.try_get("id")?,
-            name: row.try_get("name")?,
-            role: word(row, "role")?,
-            platform: optional_word(row, "platform")?,
-            account: row.try_get("account")?,
-            state_code: row.try_get("state_code")?,
-            group_name: row.try_get("group_name")?,
-            args: json(row, "args")?,
-            enabled: row.try_get("enabled")?,
-            interval_hours: row.try_get("interval_hours")?,
-            cron: row.try_get("cron")?,
-            time_zone: row.try_get("time_zone")?,
-            priority: row.try_get("priority")?,
-            last_run_at: row.try_get("last_run_at")?,
-            next_run_at: row.try_get("next_run_at")?,
-            last_task_count,
-            last_skipped,
-            last_note: note(last_task_count, &last_skipped, role).or(early),
-            last_error: row.try_get("last_error")?,
-            version: row.try_get("version")?,
-            upcoming: Vec::new(),
-        };
-        let upcoming = schedule.next_times(SHOWN_UPCOMING);
-        Ok(Schedule { upcoming, ..schedule })
-    }
+/// A schedule as people see it, with the values that are computed from its columns.
+fn shown(row: &Row) -> Result<Schedule, DbError> {
+    let mut schedule = Schedule::from_row(row)?;
+    let nothing = note(schedule.last_task_count, &schedule.last_skipped, &schedule.role.to_string());
+    schedule.last_note = nothing.or(schedule.last_note);
+    schedule.upcoming = schedule.next_times(SHOWN_UPCOMING);
+    Ok(schedule)
+}
+
+fn early(row: &Row, column: &str) -> Result<Option<String>, DbError> {
+    Ok(row.try_get::<_, bool>(column)?.then(|| EARLY.to_owned()))
 }

@@ -3,11 +3,23 @@
 
 pub mod generated;
 
-pub(crate) mod arrays;
-pub(crate) mod columns;
-pub(crate) mod file;
-pub(crate) mod named;
-pub(crate) mod numbered;
-pub(crate) mod row;
-pub(crate) mod sql_type;
-pub(crate) mod storable;
+mod arrays;
+mod columns;
+mod file;
+mod named;
+mod numbered;
+mod row;
+mod sql_type;
+mod storable;
+
+pub(crate) use arrays::{column, potency_max, potency_min, potency_unit};
+pub(crate) use columns::{Array, Column, Columns, array, columns, copy_statement, update_rows, update_statement};
+pub(crate) use file::sql;
+pub(crate) use named::{NamedValues, named, named_values};
+pub(crate) use numbered::{Source, Text, numbered};
+pub(crate) use row::{
+    FromRow, document, first_column, first_columns, json, known_word, optional_json, optional_word, page, parsed,
+    read_all, rows, word,
+};
+pub(crate) use sql_type::typed;
+pub(crate) use storable::{reason, storable};

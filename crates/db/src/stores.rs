@@ -10,11 +10,8 @@ pub mod views;
 
 use chrono::{DateTime, Utc};
 
-use super::statements::arrays::column;
-use super::statements::named::named;
-use super::statements::row::{FromRow, first_column, first_columns, parsed, read_all, rows};
 use super::{Client, DbError, Tx};
-use crate::statements::file::sql;
+use crate::statements::{FromRow, column, first_column, first_columns, named, parsed, read_all, rows, sql};
 use domain::menu::stock::PayloadPosition;
 use domain::payload::{Payload, PayloadId};
 use domain::store::{NewStore, Platform, Store, StoreId};

@@ -41,9 +41,8 @@ pub use self::sweeps::{
     prune, refresh_totals, refresh_totals_unless_recent, sweep_all, sweep_all_unless_recent, sweep_due,
     sweep_due_unless_recent,
 };
-use super::statements::named::named;
-use super::statements::row::first_column;
 use super::{Client, DbError};
+use crate::statements::{first_column, named};
 use domain::store::StoreId;
 use domain::task::role::Role;
 use domain::task::{TaskId, TaskLease};

@@ -11,13 +11,11 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use tokio_postgres::Row;
 
-use super::statements::named::named;
-use super::statements::row::{FromRow, first_column, read_all};
 use super::{Client, DbError};
-use crate::statements::file::sql;
+use crate::statements::{FromRow, first_column, json, named, read_all, rows, sql};
 use domain::task::{Blame, TaskId, TaskLease};
 use domain::vocabulary;
-use domain::worker::{WorkerCommand, WorkerDocument, WorkerStatus};
+use domain::worker::{Resources, WorkerCommand, WorkerDocument, WorkerStatus};
 use foundation::process::ProcessIdentity;
 
 /// Writes a worker's heartbeat document; `every` is the time to its next one. Without `process`, its end shows by its silence alone.
@@ -172,25 +170,16 @@ fn open_command(row: &Row) -> Result<Option<OpenCommand>, DbError> {
     Ok(Some(OpenCommand { id: row.try_get("id")?, worker_id: row.try_get("worker_id")?, command }))
 }
 
-impl FromRow for WorkerDocument {
-    fn from_row(row: &Row) -> Result<WorkerDocument, DbError> {
-        let status: &str = row.try_get("status")?;
-        let current_task_ids: Vec<i64> = row.try_get("current_task_ids")?;
-        Ok(WorkerDocument {
-            worker_id: row.try_get("worker_id")?,
-            current_task_id: current_task_ids.first().copied(),
-            active_task_count: count(row, "active_task_count")?,
-            current_task_ids,
-            max_concurrent_tasks: count(row, "max_concurrent_tasks")?,
-            status: vocabulary::find(status).unwrap_or(WorkerStatus::Offline),
-            resources: serde_json::from_value(row.try_get("resources")?).unwrap_or_default(),
-            friendly_name: row.try_get("friendly_name")?,
-            pod: row.try_get("pod")?,
-            role: row.try_get("role")?,
-            roles: row.try_get("roles")?,
-            last_heartbeat_at: row.try_get("last_heartbeat_at")?,
-            started_at: row.try_get("started_at")?,
-        })
+rows! {
+    WorkerDocument {
+        worker_id,
+        current_task_id: first("current_task_ids"),
+        current_task_ids,
+        active_task_count: count,
+        max_concurrent_tasks: count,
+        status: status,
+        resources: resources,
+        friendly_name, pod, role, roles, last_heartbeat_at, started_at,
     }
 }
 
@@ -201,6 +190,19 @@ impl FromRow for LiveWorker {
         let process = pid.map(|pid| ProcessIdentity { host: host.unwrap_or_default(), pid, pid_space });
         Ok(LiveWorker { worker_id: row.try_get("worker_id")?, pod: row.try_get("pod")?, process })
     }
+}
+
+fn first(row: &Row, column: &str) -> Result<Option<TaskId>, DbError> {
+    Ok(row.try_get::<_, Vec<TaskId>>(column)?.first().copied())
+}
+
+/// A status of a newer program counts as offline.
+fn status(row: &Row, column: &str) -> Result<WorkerStatus, DbError> {
+    Ok(vocabulary::find(row.try_get(column)?).unwrap_or(WorkerStatus::Offline))
+}
+
+fn resources(row: &Row, column: &str) -> Result<Resources, DbError> {
+    Ok(serde_json::from_value(json(row, column)?).unwrap_or_default())
 }
 
 fn count(row: &Row, column: &str) -> Result<usize, DbError> {

@@ -7,10 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 
 use super::account::{self, Account};
-use super::install::Install;
-use super::layout::Layout;
 use super::server::command;
-use super::{PrivateServerError, io};
+use super::{Install, Layout, PrivateServerError, io};
 
 /// Creates the cluster with its database `drover` under a temporary name, and renames it to `data` once it is
 /// on disk.

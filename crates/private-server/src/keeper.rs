@@ -12,10 +12,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use super::account::{self, Account};
-use super::install::Install;
-use super::layout::Layout;
-use super::lock::{Kind, Lock};
-use super::{Options, PrivateServerError, io, server};
+use super::{Install, Kind, Layout, Lock, Options, PrivateServerError, io, server};
 
 /// The first argument that turns `drover` into the keeper.
 pub const KEEPER_ARG: &str = "__pg-keeper";

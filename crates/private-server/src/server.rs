@@ -12,9 +12,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use super::account::Account;
-use super::install::Install;
-use super::layout::Layout;
-use super::{PrivateServerError, io};
+use super::{Install, Layout, PrivateServerError, io};
 
 const POLL: Duration = Duration::from_millis(10);
 const ORPHANS_DEADLINE: Duration = Duration::from_secs(20);

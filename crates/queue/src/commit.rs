@@ -11,8 +11,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::HandOver;
-use super::outcome::{Await, Done, FollowUp, MAX_CHILDREN, Write, WriteResults};
+use super::{Await, Done, FollowUp, HandOver, MAX_CHILDREN, Write, WriteResults};
 use db::tasks::{self, ClaimedTask, NewTask, Settlement};
 use db::{DbError, Tx};
 use domain::task::TaskLease;

@@ -9,8 +9,7 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 use serde_json::{Map, Value};
 
-use super::HandOver;
-use crate::commit::Committed;
+use super::{Committed, HandOver};
 use db::tasks::{AttemptOutcome, NewTask};
 use db::{DbError, Tx};
 use domain::store::StoreId;

@@ -9,9 +9,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
-use super::load::{LoadedConfig, Sources};
-use super::show::Setting;
-use super::{Config, ConfigErrors};
+use super::{Config, ConfigErrors, LoadedConfig, Setting, Sources};
 
 /// Names the keys that take effect in a running process, and takes them over.
 macro_rules! live_keys {

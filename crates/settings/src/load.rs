@@ -7,11 +7,10 @@ use std::path::{Path, PathBuf};
 
 use config::{ConfigError, ValueKind};
 
-use super::errors::ConfigErrors;
 use super::files::{self, DEFAULT, Directory};
 use super::layers::{Layer, Schema};
 use super::show::{self, Setting};
-use super::{Config, kept, variables};
+use super::{Config, ConfigErrors, kept, variables};
 
 const DEFAULT_ENVIRONMENT: &str = "development";
 

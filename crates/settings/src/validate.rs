@@ -6,9 +6,7 @@ use std::time::Duration;
 
 use strum::VariantArray;
 
-use super::Config;
-use super::errors::ConfigErrors;
-use super::show::Setting;
+use super::{Config, ConfigErrors, Setting};
 use domain::http::host_name::HostName;
 use domain::http::robots::RobotsPolicy;
 use domain::media::account::check_platform;

@@ -24,12 +24,10 @@ use tokio::time::timeout;
 
 use self::calls::{Calls, MAX_CHECK_WAIT, Version};
 use self::reader::ObjectReader;
-use super::error::StorageError;
 use super::files::{Answer, Files, MAX_IMAGE_BYTES, MAX_NAMES, MAX_PAYLOAD_BYTES, PartReader};
 use super::images::{self, StoredImage};
 use super::owner::{MAX_ROUNDS, Owner, Ownership, Step};
-use super::place::PlaceError;
-use super::{image_layout, layout};
+use super::{PlaceError, StorageError, image_layout, layout};
 use domain::menu::image::Subject;
 use domain::payload::SweepTimes;
 use domain::store::StoreId;

@@ -14,8 +14,7 @@ use std::time::{Duration, SystemTime};
 use serde::Serialize;
 use tokio::task::spawn_blocking;
 
-use super::error::StorageError;
-use super::{durable, image_layout, layout, media_layout, owner};
+use super::{StorageError, durable, image_layout, layout, media_layout, owner};
 
 /// The directories of a root with files that rows name.
 const DIRECTORIES: [&str; 3] = [layout::PAYLOADS, media_layout::MEDIA, image_layout::IMAGES];

@@ -13,9 +13,8 @@ use bytes::Bytes;
 use chrono::{DateTime, NaiveDate, Utc};
 use futures_util::future::BoxFuture;
 
-use super::error::StorageError;
-use super::images::StoredImage;
 use super::owner::{Owner, Ownership};
+use crate::{StorageError, StoredImage};
 use domain::menu::image::Subject;
 use domain::payload::SweepTimes;
 use domain::store::StoreId;

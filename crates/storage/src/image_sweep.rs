@@ -11,10 +11,9 @@ use std::path::Path;
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use super::error::StorageError;
 use super::left::Left;
 use super::sweep::{count, entries, is_older};
-use super::{durable, image_layout};
+use super::{StorageError, durable, image_layout};
 use domain::payload::SweepTimes;
 
 /// Minimum age of a file to remove: after a restore of an older database, rows of younger files may still come back.

@@ -15,11 +15,8 @@ use std::time::SystemTime;
 use nix::fcntl::{OFlag, open, openat};
 use nix::sys::stat::Mode;
 
-use super::error::StorageError;
 use super::files::MAX_IMAGE_BYTES;
-use super::payloads::Payloads;
-use super::place::Place;
-use super::{durable, image_layout, media_layout};
+use super::{Payloads, Place, StorageError, durable, image_layout, media_layout};
 use domain::menu::image::Subject;
 use domain::payload::SweepTimes;
 

@@ -8,9 +8,7 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-use super::error::StorageError;
-use super::payloads::Payloads;
-use super::{durable, media_layout, sweep};
+use super::{Payloads, StorageError, durable, media_layout, sweep};
 
 /// Directory in which copies are made, so that no half file is below `media/`.
 const COPIES: &str = "media-copies";

@@ -12,8 +12,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::error::StorageError;
-use super::{durable, layout};
+use super::{StorageError, durable, layout};
 
 /// Content of the file in place of an owner; no database has this id.
 pub(super) const SEVERAL: &str = "several databases";

@@ -15,11 +15,9 @@ use chrono::{DateTime, TimeDelta, Utc};
 use nix::fcntl::OFlag;
 use tokio::sync::watch;
 
-use super::error::StorageError;
 use super::files::{Files, MAX_NAMES, MAX_PAYLOAD_BYTES};
 use super::owner::{self, Owner, Ownership};
-use super::place::Place;
-use super::{document, durable, layout};
+use super::{Place, StorageError, document, durable, layout};
 use domain::store::StoreId;
 use foundation::cpu;
 use foundation::digest::sha256_hex;

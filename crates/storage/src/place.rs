@@ -9,10 +9,9 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
-use super::bucket;
-use super::error::StorageError;
 use super::files::Files;
 use super::local::Local;
+use super::{StorageError, bucket};
 use settings::Config;
 
 /// Cheap to clone; all clones share the limits of concurrent operations.

@@ -8,10 +8,8 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use super::error::StorageError;
 use super::left::Left;
-use super::payloads::Payloads;
-use super::{durable, layout};
+use super::{Payloads, StorageError, durable, layout};
 
 impl Payloads {
     /// Whether retention may remove files here: all payloads belong to this database.

@@ -13,11 +13,9 @@ use std::path::Path;
 
 use chrono::{DateTime, Days, NaiveDate, TimeDelta, Utc};
 
-use super::error::StorageError;
 use super::left::Left;
 use super::owner::Owner;
-use super::payloads::Payloads;
-use super::{durable, layout, owner};
+use super::{Payloads, StorageError, durable, layout, owner};
 use domain::payload::SweepTimes;
 
 /// How long payloads without a row are kept in [`layout::ORPHANS`].

@@ -5,8 +5,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::faults;
-use super::state::State;
+use super::{State, faults};
 use db::demo::history::QueueHistory;
 use db::{Db, DbError, demo};
 use domain::store::StoreId;

@@ -8,8 +8,7 @@ use domain::store::{NewStore, StoreId};
 use rand::Rng;
 use sim::{Settings, Simulator};
 
-use super::state::State;
-use super::{faults, limits};
+use super::{State, faults, limits};
 use crate::cli::CliError;
 use crate::simulated;
 use contract::stores::ImportedStores;

@@ -1,7 +1,6 @@
 //! The stored credentials, as `drover doctor` sees them: each can be read with the keys of this process.
 
-use super::finding::Finding;
-use super::unread;
+use super::{Finding, unread};
 use db::{Db, access};
 use foundation::secrets::SecretKeys;
 

@@ -1,10 +1,8 @@
 //! Checks the pauses in force. In: the database. Out: one finding, which names the commands that end them;
 //! none without a pause.
 
-use super::finding::Finding;
-use super::unread;
-use crate::cli::output::time;
-use crate::cli::pause;
+use super::{Finding, unread};
+use crate::cli::{pause, time};
 use contract::pauses::Pause;
 use db::{Db, tasks};
 

@@ -1,8 +1,7 @@
 //! Checks the account's settings behind a pooler, where drover sets none by itself. In: the database. Out:
 //! one finding, with the statements that set the account right; none without a pooler.
 
-use super::finding::Finding;
-use super::unread;
+use super::{Finding, unread};
 use db::schema::server_info::SessionSettings;
 use db::{Db, schema};
 

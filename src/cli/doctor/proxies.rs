@@ -2,8 +2,7 @@
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 
-use super::finding::Finding;
-use super::unread;
+use super::{Finding, unread};
 use crate::cli::Env;
 use crate::cli::proxies::checker::Checker;
 use contract::proxies::{ProxyFilter, ProxyListing};

@@ -1,8 +1,7 @@
 //! Checks the enabled stores. In: the database. Out: one finding if no store needs a person, else one for
 //! each kind of need, with the command that ends it.
 
-use super::finding::Finding;
-use super::unread;
+use super::{Finding, unread};
 use contract::overview::{StoreCounts, TroubledStore};
 use db::{Db, tasks};
 use domain::amounts::counted;

@@ -1,6 +1,6 @@
 //! Error text for an empty group: lists the existing groups, and suggests the most similar one.
 
-use crate::cli::client::{ApiClient, ClientError};
+use crate::cli::{ApiClient, ClientError};
 use contract::groups::GroupPage;
 use foundation::spelling;
 

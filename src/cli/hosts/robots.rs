@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use crate::cli::output::time;
+use crate::cli::time;
 use contract::hosts::{BrokenRule, RobotsListing};
 
 /// Maximum rules that are shown to people; programs get all.

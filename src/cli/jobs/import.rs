@@ -9,9 +9,8 @@ use serde::Serialize;
 use tokio::task::spawn_blocking;
 
 use super::older_queue::{OldRow, OlderQueue, OlderQueueError};
-use crate::cli::output::shown;
 use crate::cli::progress::CommandProgress;
-use crate::cli::{CliError, Env, ExitCode, input};
+use crate::cli::{CliError, Env, ExitCode, input, shown};
 use contract::job_imports::{ImportedJobs, JobImport, MAX_JOBS, OldJobRequest, RefusedJob};
 use contract::jobs::notice_of_no_address;
 use domain::amounts::counted;

@@ -1,8 +1,6 @@
 //! `drover media items`: the items that media jobs found, with their files.
 
-use super::super::client::{ClientError, with_query};
-use super::super::output::{bytes, time};
-use super::super::{Env, ExitCode, values};
+use super::super::{Env, ExitCode, bytes, time, values, with_query};
 use contract::age_sort::AgeSort;
 use contract::media::items::{ItemPage, ItemView};
 use domain::media::item::ItemState;
@@ -36,9 +34,8 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
         ("sort", Some(args.sort.to_string())),
         ("limit", Some(args.limit.to_string())),
     ];
-    let page = env.api_to_read().await?.get(&with_query("/api/media/items", query)).await;
-    let page: ItemPage =
-        page.map_err(|error: ClientError| error.naming_flags(|field| format!("--{}", field.trim_end_matches("_id"))))?;
+    let api = env.api_to_read().await?.naming(&[("account_id", "--account")]);
+    let page: ItemPage = api.get(&with_query("/api/media/items", query)).await?;
     env.out.list(&page, &page.items, &HEADERS, cells)?;
     env.out.note_of_none(&page.items, "no items to show: `drover media list channels` shows what is watched");
     env.out.note_of_more(page.next_cursor.is_some(), args.limit);

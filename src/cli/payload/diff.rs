@@ -1,9 +1,6 @@
 //! `drover payload diff STORE`: the changes from one payload of a store to another.
 
-use crate::cli::client::with_query;
-use crate::cli::output::{amount, money, time};
-use crate::cli::store_name::StoreName;
-use crate::cli::{Env, ExitCode, values};
+use crate::cli::{Env, ExitCode, StoreName, amount, money, time, values, with_query};
 use domain::amounts::counted;
 use domain::payload::PayloadId;
 use domain::payload::diff::{

@@ -2,10 +2,8 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::cli::client::with_query;
-use crate::cli::output::time;
 use crate::cli::store_name::{self, StoreName};
-use crate::cli::{Env, ExitCode, values};
+use crate::cli::{Env, ExitCode, time, values, with_query};
 use contract::payloads::{PayloadPage, PayloadView};
 use domain::store::Platform;
 

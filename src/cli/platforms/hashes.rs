@@ -6,8 +6,7 @@ use clap::Subcommand;
 use serde::Serialize;
 
 use crate::app::data::DataFiles;
-use crate::cli::output::time;
-use crate::cli::{CliError, Env, ExitCode};
+use crate::cli::{CliError, Env, ExitCode, time};
 use crate::platforms::PlatformRegistry;
 use db::hosts;
 use db::hosts::query_hashes::QueryHashRow;
@@ -17,14 +16,8 @@ use domain::store::Platform;
 /// Number of hex digits of a SHA-256.
 const HASH_DIGITS: usize = 64;
 
-#[derive(Debug, clap::Args)]
-pub struct Args {
-    #[command(subcommand)]
-    command: Command,
-}
-
 #[derive(Debug, Subcommand)]
-enum Command {
+pub enum Command {
     /// List the known hashes with the endpoints that accepted or refused them
     List {
         /// Menu platform
@@ -50,8 +43,8 @@ struct AddedHash {
     hash: String,
 }
 
-pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
-    match args.command {
+pub async fn run(command: Command, env: &Env) -> anyhow::Result<ExitCode> {
+    match command {
         Command::List { platform } => list(platform, env).await,
         Command::Add { operation, hash, platform } => add(AddedHash { platform, operation, hash }, env).await,
     }

@@ -13,9 +13,8 @@ use serde_aux::serde_introspection::serde_introspect;
 use serde_json::json;
 use tempfile::NamedTempFile;
 
-use crate::cli::client::{ApiClient, with_query};
 use crate::cli::store_name::{self, StoreName};
-use crate::cli::{Env, ExitCode, csv_cell};
+use crate::cli::{ApiClient, Env, ExitCode, csv_cell, with_query};
 use contract::products::{ProductList, ProductView};
 use contract::stores::StorePage;
 use domain::amounts::counted;

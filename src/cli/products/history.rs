@@ -2,9 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::cli::client::with_query;
-use crate::cli::output::{amount, money, time};
-use crate::cli::{Env, ExitCode, values};
+use crate::cli::{Env, ExitCode, amount, money, time, values, with_query};
 use contract::products::{OfferPoint, OptionHistory, ProductHistory};
 use domain::menu::product::ProductId;
 
@@ -40,9 +38,8 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
         ("nth", nth),
     ];
     let path = format!("/api/products/{}/history", args.id);
-    let history: ProductHistory = env.api_to_read().await?.get(&with_query(&path, query)).await.map_err(|error| {
-        error.naming_flags(|field| if field == "from" { "--since".to_owned() } else { format!("--{field}") })
-    })?;
+    let api = env.api_to_read().await?.naming(&[("from", "--since")]);
+    let history: ProductHistory = api.get(&with_query(&path, query)).await?;
     let lines = lines(&history);
     let headers = ["crawled", "price", "special", "medical", "medical special", "stock", "quantity"];
     env.out.list(&history, &lines, &headers, Clone::clone)?;

@@ -1,9 +1,7 @@
 //! `drover products search`.
 
-use crate::cli::client::with_query;
-use crate::cli::output::{Output, money, time};
 use crate::cli::store_name::{self, StoreName};
-use crate::cli::{Env, ExitCode, values};
+use crate::cli::{Env, ExitCode, Output, money, time, values, with_query};
 use contract::products::{FoundPage, FoundProduct, MatchKind, ProductView, SearchSort};
 use domain::amounts::counted;
 
@@ -65,11 +63,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
         ("sort", args.sort.map(|sort| <&str>::from(sort).to_owned())),
         ("limit", Some(args.limit.to_string())),
     ];
-    let found: FoundPage = api.get(&with_query("/api/products/search", query)).await.map_err(|error| {
-        error.naming_flags(
-            |field| if field == "q" { "WORDS".to_owned() } else { format!("--{}", field.replace('_', "-")) },
-        )
-    })?;
+    let found: FoundPage = api.naming(&[("q", "WORDS")]).get(&with_query("/api/products/search", query)).await?;
     let mut headers = vec!["id", "product", "brand", "category", "price", "stock", "store", "state"];
     let shows_change = args.sort == Some(SearchSort::PriceChange);
     if shows_change {

@@ -1,7 +1,6 @@
 //! `drover products show ID`: a product with its options.
 
-use crate::cli::output::{amount, money, time};
-use crate::cli::{Env, ExitCode};
+use crate::cli::{Env, ExitCode, amount, money, time};
 use contract::products::{OptionView, ProductDetail, ProductView};
 use domain::amounts::counted;
 use domain::menu::product::ProductId;

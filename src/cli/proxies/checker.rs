@@ -15,10 +15,9 @@ use futures_util::future::{BoxFuture, ready};
 
 use crate::app::data::DataFiles;
 use crate::platforms::{DiscoveryPoint, PlatformRegistry};
-use crate::stealth::session::SessionConfig;
 use crate::stealth::{
     AllowList, FetchError, Proxy, ProxyAsk, ProxyId, ProxyLease, ProxyOutcome, ProxyReport, ProxySource, SessionAsk,
-    Sessions,
+    SessionConfig, Sessions,
 };
 use api::ProxyTester;
 use contract::proxies::ProxyTest;

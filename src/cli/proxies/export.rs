@@ -5,8 +5,7 @@
 
 use anyhow::Context;
 
-use crate::cli::client::with_query;
-use crate::cli::{CliError, Env, ExitCode, csv_cell};
+use crate::cli::{CliError, Env, ExitCode, csv_cell, with_query};
 use contract::proxies::{ProxyListing, ProxyPage};
 use db::proxies::{self, LoadedProxies};
 use domain::proxy::{Proxy, ProxyRow};

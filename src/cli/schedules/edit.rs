@@ -88,6 +88,15 @@ pub struct Set {
     enabled: Option<bool>,
 }
 
+/// Fields of requests that a flag of another name sets.
+const FLAGS: [(&str, &str); 5] = [
+    ("name", "NAME"),
+    ("interval_hours", "--every"),
+    ("group_name", "--group"),
+    ("time_zone", "--tz"),
+    ("state_code", "--state"),
+];
+
 pub async fn add(args: Add, env: &Env) -> anyhow::Result<ExitCode> {
     let (interval_hours, cron) = args.when.fields();
     if interval_hours.is_none() && cron.is_none() {
@@ -108,8 +117,7 @@ pub async fn add(args: Add, env: &Env) -> anyhow::Result<ExitCode> {
         priority: args.priority,
         ..ScheduleRequest::default()
     };
-    let added = env.api().await?.post("/api/schedules", &request).await;
-    show(added.map_err(|error| error.naming_flags(flag))?, env).await
+    show(env.api().await?.naming(&FLAGS).post("/api/schedules", &request).await?, env).await
 }
 
 fn require_list(platform: Platform, config: &Config) -> anyhow::Result<()> {
@@ -154,7 +162,7 @@ async fn change(name: &str, update: &ScheduleUpdate, env: &Env) -> anyhow::Resul
     let api = env.api().await?;
     let path = format!("/api/schedules/{}", super::find(&api, name).await?.id);
     let changed: Result<SavedSchedule, _> = api.put(&path, update).await;
-    show(changed.map_err(|error| error.naming_flags(flag))?, env).await
+    show(changed.map_err(|error| error.naming_flags(&FLAGS))?, env).await
 }
 
 pub async fn remove(name: &str, env: &Env) -> anyhow::Result<ExitCode> {
@@ -174,18 +182,6 @@ async fn show(saved: SavedSchedule, env: &Env) -> anyhow::Result<ExitCode> {
         env.out.note(notice);
     }
     Ok(ExitCode::Ok)
-}
-
-/// The flag that sets a field of the request.
-fn flag(field: &str) -> String {
-    match field {
-        "name" => "NAME".to_owned(),
-        "interval_hours" => "--every".to_owned(),
-        "group_name" => "--group".to_owned(),
-        "time_zone" => "--tz".to_owned(),
-        "state_code" => "--state".to_owned(),
-        other => format!("--{other}"),
-    }
 }
 
 #[derive(Serialize)]

@@ -1,7 +1,6 @@
 //! `drover stores accept` and `accept-empty`: let the next answer about a store be believed.
 
-use crate::cli::store_name::StoreName;
-use crate::cli::{Env, ExitCode};
+use crate::cli::{Env, ExitCode, StoreName};
 use contract::stores::StoreView;
 
 #[derive(Debug, clap::Args)]

@@ -1,9 +1,7 @@
 //! `drover stores crawl`: crawls stores now, before what schedules made.
 
-use crate::cli::client::{ApiClient, ClientError};
-use crate::cli::each::each;
 use crate::cli::store_name::Stores;
-use crate::cli::{Env, ExitCode, enqueue};
+use crate::cli::{ApiClient, ClientError, Env, ExitCode, each, enqueue};
 use contract::task_requests::{RequestedTask, TaskRequest};
 use domain::store::StoreId;
 use domain::task::role::Role;

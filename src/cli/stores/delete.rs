@@ -1,8 +1,7 @@
 //! `drover stores delete`: deletes stores that were added by mistake.
 
-use crate::cli::each::each;
 use crate::cli::store_name::Stores;
-use crate::cli::{Env, ExitCode};
+use crate::cli::{Env, ExitCode, each};
 use contract::stores::DeletedStore;
 use domain::amounts::counted;
 

@@ -1,8 +1,6 @@
 //! `drover stores edit STORE`: corrects a store, such as the slug by which its platform id is looked up.
 
-use crate::cli::output::time;
-use crate::cli::store_name::StoreName;
-use crate::cli::{Env, ExitCode};
+use crate::cli::{Env, ExitCode, StoreName, time};
 use contract::stores::{ChangedStore, StoreChange};
 
 #[derive(Debug, clap::Args)]
@@ -54,18 +52,10 @@ pub async fn run(Args { store, given }: Args, env: &Env) -> anyhow::Result<ExitC
         state: given.state.map(Some),
         timezone: given.timezone.map(Some),
     };
-    let api = env.api().await?;
-    let changed = api.put::<ChangedStore>(&format!("/api/stores/{}", store.id(&api).await?), &change).await;
-    let changed = changed.map_err(|error| error.naming_flags(flag))?;
+    let api = env.api().await?.naming(&[("platform_dispensary_id", "--platform-id")]);
+    let changed = api.put::<ChangedStore>(&format!("/api/stores/{}", store.id(&api).await?), &change).await?;
     env.out.either(&changed, text)?;
     Ok(ExitCode::Ok)
-}
-
-fn flag(field: &str) -> String {
-    match field {
-        "platform_dispensary_id" => "--platform-id".to_owned(),
-        field => format!("--{}", field.replace('_', "-")),
-    }
 }
 
 fn text(ChangedStore { store, notice }: &ChangedStore) -> String {

@@ -1,8 +1,6 @@
 //! `drover stores list`.
 
-use crate::cli::client::with_query;
-use crate::cli::output::time;
-use crate::cli::{Env, ExitCode, groups, values};
+use crate::cli::{Env, ExitCode, groups, time, values, with_query};
 use contract::stores::{StorePage, StoreSort, StoreView};
 use domain::store;
 use domain::store::{EMPTY_MENUS, Platform, StoreStatus};
@@ -51,7 +49,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
 
 /// All pages in one.
 async fn all(args: &Args, env: &Env) -> anyhow::Result<StorePage> {
-    let api = env.api_to_read().await?;
+    let api = env.api_to_read().await?.naming(&[]);
     let mut list = StorePage { stores: Vec::new(), total: 0, next_cursor: None };
     loop {
         let query = [
@@ -65,10 +63,7 @@ async fn all(args: &Args, env: &Env) -> anyhow::Result<StorePage> {
             ("limit", Some(PAGE.to_owned())),
             ("cursor", list.next_cursor.take()),
         ];
-        let page: StorePage = api
-            .get(&with_query("/api/stores", query))
-            .await
-            .map_err(|error| error.naming_flags(|field| format!("--{field}")))?;
+        let page: StorePage = api.get(&with_query("/api/stores", query)).await?;
         list.stores.extend(page.stores);
         list.total = page.total;
         list.next_cursor = page.next_cursor;

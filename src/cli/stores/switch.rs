@@ -1,8 +1,7 @@
 //! `drover stores enable` and `disable`: switch the crawls of stores on and off.
 
-use crate::cli::each::each;
 use crate::cli::store_name::Stores;
-use crate::cli::{Env, ExitCode};
+use crate::cli::{Env, ExitCode, each};
 use contract::stores::{StoreChange, StoreView};
 
 pub async fn run(stores: Stores, crawl_enabled: bool, env: &Env) -> anyhow::Result<ExitCode> {

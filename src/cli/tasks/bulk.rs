@@ -4,10 +4,9 @@
 use std::io::{self, IsTerminal};
 use std::time::Duration;
 
-use super::filter::{Filter, flag};
-use crate::cli::client::ApiClient;
+use super::filter::{FLAGS, Filter};
 use crate::cli::progress::CommandProgress;
-use crate::cli::{CliError, Env, ExitCode, values};
+use crate::cli::{ApiClient, CliError, Env, ExitCode, values};
 use contract::operations::{BulkAnswer, BulkRequest, Failure, Operation};
 use db::{Db, tasks};
 use domain::amounts::counted;
@@ -41,11 +40,11 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
         return Err(CliError::usage("choose tasks with at least one filter, such as --status failed").into());
     }
     let (action, priority) = (args.action, args.priority);
-    let api = env.api().await?;
+    let api = env.api().await?.naming(FLAGS);
     let filter = args.filter.resolve(&api).await?;
     let request = |dry_run| BulkRequest { action, filter: Some(filter.clone()), ids: None, priority, dry_run };
     if args.dry_run || !args.yes && (destroys(action) || io::stdin().is_terminal()) {
-        let counts = send(&api, &request(true)).await?;
+        let counts = api.post("/api/tasks/bulk", &request(true)).await?;
         let BulkAnswer::DryRun { matched, eligible } = counts else { return Err(unexpected()) };
         if !args.dry_run {
             let tasks = counted(eligible, "task");
@@ -57,7 +56,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
         env.out.either(&counts, |_| text)?;
         return Ok(ExitCode::Ok);
     }
-    match send(&api, &request(false)).await? {
+    match api.post("/api/tasks/bulk", &request(false)).await? {
         BulkAnswer::DryRun { .. } => Err(unexpected()),
         BulkAnswer::Started(operation) => follow(*operation, &api, env).await,
         BulkAnswer::Done { done, failed } => {
@@ -71,10 +70,6 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
 
 fn destroys(action: BulkAction) -> bool {
     matches!(action, BulkAction::Cancel | BulkAction::Delete)
-}
-
-async fn send(api: &ApiClient, request: &BulkRequest) -> anyhow::Result<BulkAnswer> {
-    Ok(api.post("/api/tasks/bulk", request).await.map_err(|error| error.naming_flags(flag))?)
 }
 
 /// Follows it until it has ended, or until a signal. Without a server, this command processes the operation

@@ -3,9 +3,7 @@
 use chrono::{DateTime, Utc};
 use serde_json::json;
 
-use crate::cli::client::{ApiClient, ClientError};
-use crate::cli::each::{Ids, each};
-use crate::cli::{CliError, Env, ExitCode, values};
+use crate::cli::{ApiClient, CliError, ClientError, Env, ExitCode, Ids, each, values};
 use contract::task_changes::TaskChange;
 use contract::tasks::TaskView;
 
@@ -24,6 +22,9 @@ pub struct Set {
     now: bool,
 }
 
+/// Fields of requests that a flag of another name sets.
+const FLAGS: [(&str, &str); 1] = [("scheduled_for", "--at")];
+
 pub async fn retry(Ids { ids }: Ids, env: &Env) -> anyhow::Result<ExitCode> {
     each(&ids, env, async |api, id| api.post(&format!("/api/tasks/{id}/retry"), &json!({})).await, text).await
 }
@@ -40,7 +41,7 @@ pub async fn set(args: Set, env: &Env) -> anyhow::Result<ExitCode> {
     }
     let put = async |api: &ApiClient, id| {
         let changed = api.put(&format!("/api/tasks/{id}"), &change).await;
-        changed.map_err(|error: ClientError| error.naming_flags(flag))
+        changed.map_err(|error: ClientError| error.naming_flags(&FLAGS))
     };
     each(&args.tasks.ids, env, put, text).await
 }
@@ -56,12 +57,4 @@ pub async fn delete(Ids { ids }: Ids, env: &Env) -> anyhow::Result<ExitCode> {
 fn text(task: &TaskView) -> String {
     let time = task.scheduled_for.map(|at| format!(", not before {}", crate::cli::output::time(at)));
     format!("task {} {}: {}, priority {}{}", task.id, task.role, task.status, task.priority, time.unwrap_or_default())
-}
-
-/// The flag that sets a field of the request.
-fn flag(field: &str) -> String {
-    match field {
-        "scheduled_for" => "--at".to_owned(),
-        other => format!("--{other}"),
-    }
 }

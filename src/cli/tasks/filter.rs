@@ -3,9 +3,8 @@
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
-use crate::cli::client::{ApiClient, with_query};
 use crate::cli::store_name::{self, StoreName};
-use crate::cli::{schedules, values};
+use crate::cli::{ApiClient, schedules, values, with_query};
 use contract::tasks::TaskFilter;
 use domain::store::Platform;
 use domain::task::TaskId;
@@ -57,13 +56,12 @@ macro_rules! flags {
             }
         }
 
-        /// The flag that sets a field of the request.
-        pub fn flag(field: &str) -> String {
-            let field = field.strip_prefix("filter.").unwrap_or(field);
-            let flags = [("dispensary_id", "store"), ("schedule_id", "schedule"), $((stringify!($field), stringify!($flag))),+];
-            let flag = flags.iter().find(|(name, _)| *name == field).map_or(field, |(_, flag)| *flag);
-            format!("--{}", flag.replace('_', "-"))
-        }
+        /// Fields of the request and the flags that set them.
+        pub const FLAGS: &[(&str, &str)] = &[
+            ("dispensary_id", "--store"),
+            ("schedule_id", "--schedule"),
+            $((stringify!($field), concat!("--", stringify!($flag)))),+
+        ];
     };
 }
 

@@ -5,22 +5,15 @@ use chrono::NaiveDate;
 use clap::Subcommand;
 
 use crate::app::predecessors::{self, Recovered};
-use crate::cli::output::time;
-use crate::cli::{Env, ExitCode, enqueue, values};
+use crate::cli::{Env, ExitCode, enqueue, time, values};
 use contract::generation::{DiscoveryRequest, RecoveryRequest, Resync, ResyncRequest, StateRequest, StateTasks};
 use contract::task_requests::RequestedTask;
 use contract::tasks::{Recovery, WaitingLeases};
 use domain::amounts::counted;
 use domain::store::state_code::StateCode;
 
-#[derive(Debug, clap::Args)]
-pub struct Args {
-    #[command(subcommand)]
-    what: GenerateCommand,
-}
-
 #[derive(Debug, Subcommand)]
-enum GenerateCommand {
+pub enum GenerateCommand {
     /// Create one crawl for each store, in batches over a day. Stores with an open crawl are skipped
     Resync {
         /// Number of batches, from 1 to 24 [default: 6]
@@ -62,25 +55,26 @@ pub struct Recover {
     minutes: Option<i64>,
 }
 
-pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
+/// Fields of requests that a flag of another name sets.
+const FLAGS: [(&str, &str); 3] = [("batches_per_day", "--batches"), ("state_code", "--state"), ("payload", "--state")];
+
+pub async fn run(command: GenerateCommand, env: &Env) -> anyhow::Result<ExitCode> {
     let api = env.api().await?;
-    match args.what {
+    match command {
         GenerateCommand::Resync { batches, date, state } => {
             let request = ResyncRequest { batches_per_day: batches, date, state_code: state };
-            let made = api.post("/api/tasks/generate/resync", &request).await;
-            let made: Resync = made.map_err(|error| error.naming_flags(flag))?;
+            let made: Resync = api.naming(&FLAGS).post("/api/tasks/generate/resync", &request).await?;
             env.out.either(&made, resync_text)?;
         }
         GenerateCommand::State { state, role, priority } => {
             let request = StateRequest { state_code: state, role, priority };
-            let made = api.post("/api/job-queue/enqueue-state", &request).await;
-            let made: StateTasks = made.map_err(|error| error.naming_flags(flag_of_state))?;
+            let api = api.naming(&[("state_code", "STATE"), ("payload", "--state")]);
+            let made: StateTasks = api.post("/api/job-queue/enqueue-state", &request).await?;
             env.out.either(&made, state_text)?;
         }
         GenerateCommand::Discovery { platform, state } => {
             let request = DiscoveryRequest { platform, state_code: state };
-            let task = api.post("/api/tasks/generate/discovery", &request).await;
-            let task: RequestedTask = task.map_err(|error| error.naming_flags(flag))?;
+            let task: RequestedTask = api.naming(&FLAGS).post("/api/tasks/generate/discovery", &request).await?;
             env.out.either(&task, enqueue::text)?;
         }
     }
@@ -93,8 +87,8 @@ pub async fn recover(Recover { minutes }: Recover, env: &Env) -> anyhow::Result<
         false => predecessors::recover(&env.db().await?.client().await?, &env.config.worker.host).await?,
     };
     let request = RecoveryRequest { threshold_minutes: minutes };
-    let recovered = env.api().await?.post("/api/tasks/recover-stale", &request).await;
-    let mut recovered: Recovery = recovered.map_err(|error| error.naming_flags(|_| "--minutes".to_owned()))?;
+    let api = env.api().await?.naming(&[("threshold_minutes", "--minutes")]);
+    let mut recovered: Recovery = api.post("/api/tasks/recover-stale", &request).await?;
     recovered.counts.requeued += ended.requeued;
     recovered.counts.failed += ended.failed;
     env.out.either(&recovered, recovered_text)?;
@@ -137,21 +131,5 @@ fn text(count: i32, skipped: i32) -> String {
         skipped => {
             format!("{} created; {} skipped because of an open task", counted(count, "task"), counted(skipped, "store"))
         }
-    }
-}
-
-/// The flag that sets a field of the request.
-fn flag(field: &str) -> String {
-    match field {
-        "batches_per_day" => "--batches".to_owned(),
-        "state_code" | "payload" => "--state".to_owned(),
-        other => format!("--{other}"),
-    }
-}
-
-fn flag_of_state(field: &str) -> String {
-    match field {
-        "state_code" => "STATE".to_owned(),
-        other => flag(other),
     }
 }

@@ -4,10 +4,9 @@ use std::collections::BTreeSet;
 
 use chrono::TimeDelta;
 
-use super::filter::{Filter, flag, list_path};
+use super::filter::{FLAGS, Filter, list_path};
 use super::stopped::reasons;
-use crate::cli::output::time;
-use crate::cli::{Env, ExitCode, values};
+use crate::cli::{Env, ExitCode, time, values};
 use contract::age_sort::AgeSort;
 use contract::tasks::{Counts, TaskCounts, TaskFilter, TaskPage, TaskView};
 use domain::amounts::grouped;
@@ -35,10 +34,10 @@ pub struct Args {
 }
 
 pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
-    let api = env.api_to_read().await?;
+    let api = env.api_to_read().await?.naming(FLAGS);
     let filter = args.filter.resolve(&api).await?;
     let path = list_path(&TaskFilter { sort: args.sort, ..filter.clone() }, args.limit)?;
-    let page: TaskPage = api.get(&path).await.map_err(|error| error.naming_flags(flag))?;
+    let page: TaskPage = api.get(&path).await?;
     if !env.out.is_json() {
         let counts: TaskCounts = api.get("/api/tasks/counts").await?;
         let is_filtered = filter != TaskFilter::default();

@@ -3,8 +3,7 @@
 use serde_json::Value;
 
 use super::stopped;
-use crate::cli::output::time;
-use crate::cli::{Env, ExitCode};
+use crate::cli::{Env, ExitCode, time};
 use contract::tasks::{AttemptView, StoppedClaims, TaskDetail, TaskView};
 use domain::task::TaskId;
 use domain::task::retry_state::RetryState;

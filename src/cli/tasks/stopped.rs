@@ -1,6 +1,6 @@
 //! Why pending tasks are not claimed. In: the pauses in force and the resting proxies, from the API. Out: reasons, task by task.
 
-use crate::cli::client::ApiClient;
+use crate::cli::ApiClient;
 use contract::pauses::{Pause, PauseList};
 use contract::proxies::ProxyPage;
 use contract::tasks::{StoppedClaims, TaskView};

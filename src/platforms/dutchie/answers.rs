@@ -62,10 +62,9 @@ pub fn read_stores(
 }
 
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct StoresAnswer<'a> {
-    #[serde(borrow)]
     data: Option<StoresData<'a>>,
-    #[serde(borrow)]
     errors: Option<&'a RawValue>,
 }
 

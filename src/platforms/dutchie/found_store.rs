@@ -4,8 +4,7 @@
 use serde_json::Value;
 use url::Url;
 
-use super::menu_url::MenuUrl;
-use super::requests;
+use super::{MenuUrl, requests};
 use crate::platforms::reading::reader;
 use domain::store;
 use domain::store::{FoundStore, RejectionReason};

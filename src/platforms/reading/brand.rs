@@ -13,10 +13,9 @@ pub struct Brand {
 
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct WireBrand<'a> {
-    #[serde(borrow)]
     name: Raw<'a>,
-    #[serde(borrow)]
     image_url: Raw<'a>,
 }
 

@@ -9,10 +9,9 @@ use domain::menu::product::{Potency, PotencyUnit};
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Content<'a> {
-    #[serde(borrow)]
     unit: Raw<'a>,
-    #[serde(borrow)]
     range: Raw<'a>,
 }
 

@@ -11,12 +11,8 @@ use url::Url;
 
 use super::Route;
 use crate::stealth::deps::Exchange;
-use crate::stealth::error::FetchError;
 use crate::stealth::failure::Failure;
-use crate::stealth::host_limits::RequestPermit;
-use crate::stealth::proxy::ProxyOutcome;
-use crate::stealth::request::RequestKind;
-use crate::stealth::{answer, header_text, transport};
+use crate::stealth::{FetchError, ProxyOutcome, RequestKind, RequestPermit, answer, header_text, transport};
 use domain::host::HostOutcome;
 use foundation::cpu;
 use foundation::memory::SMALL_BODY;

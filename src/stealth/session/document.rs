@@ -7,9 +7,7 @@ use std::sync::Arc;
 
 use super::{Session, Tries};
 use crate::stealth::deps::Exchange;
-use crate::stealth::error::FetchError;
-use crate::stealth::request::Request;
-use crate::stealth::route::{Document, DocumentLimits};
+use crate::stealth::{Document, DocumentLimits, FetchError, Request};
 
 /// Maximum number of tries, each by another proxy.
 const MAX_TRIES: u32 = 2;

@@ -9,13 +9,10 @@ use std::time::Duration;
 
 use url::Position;
 
-use super::Session;
 use crate::stealth::error::{FetchError, RequestDisposition, UnknownRobots};
 use crate::stealth::headers::authority;
 use crate::stealth::host_robots::RobotsViolation;
-use crate::stealth::request::{Request, RequestKind};
-use crate::stealth::robots_table::RobotsTable;
-use crate::stealth::route::{Document, DocumentLimits};
+use crate::stealth::{Document, DocumentLimits, Request, RequestKind, RobotsTable, Session};
 use domain::http::robots::rules::MAX_BYTES;
 use domain::http::robots::{Robots, RobotsAnswer, RobotsKnowledge, RobotsPolicy};
 use telemetry::events;

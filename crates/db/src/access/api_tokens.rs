@@ -5,9 +5,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 
-use crate::statements::file::sql;
-use crate::statements::named::named;
-use crate::statements::row::{FromRow, first_column, parsed, read_all, rows};
+use crate::statements::{FromRow, first_column, named, parsed, read_all, rows, sql};
 use crate::{Client, DbError};
 use contract::tokens::ApiToken;
 use domain::access::{AccessRole, TokenId};

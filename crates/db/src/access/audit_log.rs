@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-use crate::statements::file::sql;
-use crate::statements::named::named;
-use crate::statements::row::{read_all, rows};
+use crate::statements::{named, read_all, rows, sql};
 use crate::{Client, DbError, Tx};
 use contract::audit::{AuditFilter, AuditRow};
 use domain::access::{AuditEntry, Principal};

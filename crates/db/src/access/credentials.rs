@@ -7,8 +7,7 @@ use std::fmt;
 
 use thiserror::Error;
 
-use crate::statements::file::sql;
-use crate::statements::row::{FromRow, rows, word};
+use crate::statements::{FromRow, rows, sql, word};
 use crate::{Client, DbError, Tx};
 use domain::credential::CredentialKind;
 use domain::task::disposition::{Disposition, HasDisposition};

@@ -4,9 +4,7 @@
 use serde_json::Value;
 use tokio_postgres::Row;
 
-use crate::statements::file::sql;
-use crate::statements::named::named;
-use crate::statements::row::FromRow;
+use crate::statements::{FromRow, named, sql};
 use crate::{Client, DbError, Tx};
 
 /// A kept answer.

@@ -8,8 +8,7 @@ use std::time::Duration;
 
 use chrono::NaiveDate;
 
-use crate::statements::file::sql;
-use crate::statements::row::{first_column, first_columns};
+use crate::statements::{first_column, first_columns, sql};
 use crate::{Client, Db, DbError, products};
 
 /// Views in the order of their refreshes: each view comes after the views it is made of.

@@ -16,9 +16,8 @@ use tokio_postgres::Row;
 use tokio_postgres::types::{ToSql, Type};
 
 use super::parameter_types::ParameterTypes;
-use super::pipeline::pipeline;
 use super::server::{FIXED_SETTINGS, Server};
-use crate::error::DbError;
+use crate::{DbError, pipeline};
 
 type Params<'a> = &'a [&'a (dyn ToSql + Sync)];
 

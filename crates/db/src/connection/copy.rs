@@ -11,7 +11,7 @@ use futures_util::SinkExt;
 use tokio_postgres::Statement;
 use tokio_postgres::types::{IsNull, ToSql, Type};
 
-use crate::statements::columns::{Columns, copy_statement};
+use crate::statements::{Columns, copy_statement};
 use crate::{DbError, Tx};
 
 /// A message is sent once it has this length, so it is longer by one row at most.

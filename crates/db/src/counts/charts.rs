@@ -9,8 +9,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use tokio_postgres::Row;
 
-use crate::statements::file::sql;
-use crate::statements::named::named;
+use crate::statements::{named, sql};
 use crate::{Client, DbError};
 use contract::charts::{Dimension, Grid, Metric, OtherSeries, Percentiles, SecondsByPoint, Series, Values};
 use domain::counts::duration_buckets::DurationBuckets;

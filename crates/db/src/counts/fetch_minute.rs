@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-use crate::statements::arrays::column;
-use crate::statements::file::sql;
-use crate::statements::named::named;
+use crate::statements::{column, named, sql};
 use crate::{Client, DbError, MAX_BATCH};
 use domain::counts::fetches::{FetchKey, FetchTotal};
 

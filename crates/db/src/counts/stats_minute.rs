@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 
-use crate::statements::file::sql;
+use crate::statements::sql;
 use crate::tasks::take_turn;
 use crate::{Client, Db, DbError};
 

@@ -2,9 +2,7 @@
 
 use tokio_postgres::Row;
 
-use crate::statements::file::sql;
-use crate::statements::named::named;
-use crate::statements::row::{read_all, rows};
+use crate::statements::{named, read_all, rows, sql};
 use crate::{Client, DbError};
 use contract::visitors::{VisitorFilter, VisitorHour};
 

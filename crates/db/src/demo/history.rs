@@ -5,8 +5,7 @@
 //! that bear a mark: process 0, the worker `simulated`, a crawl id below 0. Each part is written once, in one
 //! transaction. It must not know the simulator.
 
-use crate::statements::file::sql;
-use crate::statements::named::named;
+use crate::statements::{named, sql};
 use crate::{Db, DbError};
 use domain::store::StoreId;
 

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use crate::statements::file::sql;
+use crate::statements::sql;
 use crate::{Db, DbError};
 
 /// Deletes older rows; returns their number.

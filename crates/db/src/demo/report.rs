@@ -6,8 +6,7 @@ pub mod products;
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 
-use crate::statements::file::sql;
-use crate::statements::row::{first_column, read_all, rows};
+use crate::statements::{FromRow, first_column, read_all, rows, sql};
 use crate::{Client, DbError};
 use domain::store::StoreId;
 
@@ -50,27 +49,12 @@ pub async fn begun(client: &Client, schedule: &str, due_at: DateTime<Utc>) -> Re
 
 /// Tasks of the stores in `apart` are not counted.
 pub async fn progress(client: &Client, since: DateTime<Utc>, apart: &[StoreId]) -> Result<CrawlProgress, DbError> {
-    let row = client.query_one(sql!("demo/report/progress.sql"), &[&since, &apart]).await?;
-    Ok(CrawlProgress {
-        open: row.try_get("open")?,
-        completed: row.try_get("completed")?,
-        failed: row.try_get("failed")?,
-        cancelled: row.try_get("cancelled")?,
-        stores_crawled: row.try_get("stores_crawled")?,
-    })
+    CrawlProgress::from_row(&client.query_one(sql!("demo/report/progress.sql"), &[&since, &apart]).await?)
 }
 
 /// Rows of the stores in `apart` are not counted.
 pub async fn totals(client: &Client, since: DateTime<Utc>, apart: &[StoreId]) -> Result<Totals, DbError> {
-    let row = client.query_one(sql!("demo/report/totals.sql"), &[&since, &apart]).await?;
-    Ok(Totals {
-        products: row.try_get("products")?,
-        snapshots: row.try_get("snapshots")?,
-        payloads: row.try_get("payloads")?,
-        coverage: row.try_get("coverage")?,
-        blocks: row.try_get("blocks")?,
-        seconds: row.try_get("seconds")?,
-    })
+    Totals::from_row(&client.query_one(sql!("demo/report/totals.sql"), &[&since, &apart]).await?)
 }
 
 /// How these stores stand.
@@ -84,5 +68,7 @@ pub async fn survived(client: &Client, since: DateTime<Utc>, apart: &[StoreId]) 
 }
 
 rows! {
+    CrawlProgress { open, completed, failed, cancelled, stores_crawled }
+    Totals { products, snapshots, payloads, coverage, blocks, seconds }
     FaultyStore { name, crawl_status, failed }
 }

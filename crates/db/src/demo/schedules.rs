@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::statements::file::sql;
+use crate::statements::sql;
 use crate::{Client, DbError};
 
 /// Shows that the schedule runs again after `wait`.

@@ -3,8 +3,7 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::statements::file::sql;
-use crate::statements::row::first_columns;
+use crate::statements::{first_columns, sql};
 use crate::{Client, DbError};
 use domain::store::StoreId;
 use domain::task::TaskId;

@@ -8,9 +8,7 @@
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 
-use crate::statements::file::sql;
-use crate::statements::named::named;
-use crate::statements::row::{read_all, rows};
+use crate::statements::{named, read_all, rows, sql};
 use crate::{Client, DbError};
 use domain::query_hash::QueryHash;
 use domain::store::Platform;

@@ -8,9 +8,7 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use tokio_postgres::Row;
 
-use crate::statements::file::sql;
-use crate::statements::named::named;
-use crate::statements::row::{FromRow, read_all, rows};
+use crate::statements::{FromRow, named, read_all, rows, sql};
 use crate::{Client, DbError};
 use contract::hosts::BrokenRule;
 use domain::http::robots::{RobotsAnswer, RobotsRecord};

@@ -4,10 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::{Value, json};
 
-use crate::statements::file::sql;
-use crate::statements::named::named;
-use crate::statements::row::{first_column, known_word, read_all, rows};
-use crate::statements::storable::{reason, storable};
+use crate::statements::{first_column, known_word, named, read_all, reason, rows, sql, storable};
 use crate::{Client, DbError, Tx};
 use domain::media::account::AccountKind;
 use domain::media::item::{ItemEnd, ItemId, NewItem};

@@ -4,9 +4,7 @@
 use chrono::{DateTime, Utc};
 use serde_json::json;
 
-use crate::statements::file::sql;
-use crate::statements::row::{FromRow, read_all, rows};
-use crate::statements::storable::{reason, storable};
+use crate::statements::{FromRow, read_all, reason, rows, sql, storable};
 use crate::{Client, DbError, Tx};
 use domain::media::appearance::Appearance;
 

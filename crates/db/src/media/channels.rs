@@ -2,8 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::statements::file::sql;
-use crate::statements::row::{read_all, rows};
+use crate::statements::{read_all, rows, sql};
 use crate::{Client, DbError, Tx, statements};
 
 /// Maximum number of channels of one poll.
@@ -38,7 +37,7 @@ pub async fn note_poll(tx: &Tx, id: i64, etag: Option<&str>, last_modified: Opti
 }
 
 pub async fn note_failure(tx: &Tx, id: i64, reason: &str) -> Result<(), DbError> {
-    tx.execute(sql!("media/channels/note_failure.sql"), &[&id, &statements::storable::reason(reason)]).await?;
+    tx.execute(sql!("media/channels/note_failure.sql"), &[&id, &statements::reason(reason)]).await?;
     Ok(())
 }
 

@@ -2,9 +2,7 @@
 
 use serde_json::json;
 
-use crate::statements::file::sql;
-use crate::statements::row::{first_column, first_columns};
-use crate::statements::storable::storable;
+use crate::statements::{first_column, first_columns, sql, storable};
 use crate::{Client, DbError, Tx};
 use domain::media::forum::ForumPost;
 

@@ -1,7 +1,6 @@
 //! `forums`, as the reading of their threads needs them; people's changes are [`super::records`].
 
-use crate::statements::file::sql;
-use crate::statements::row::{json, known_word, read_all, rows};
+use crate::statements::{json, known_word, read_all, rows, sql};
 use crate::{Client, DbError};
 use domain::media::forum::ForumKind;
 use serde_json::Value;

@@ -2,10 +2,7 @@
 
 use serde_json::json;
 
-use crate::statements::file::sql;
-use crate::statements::named::named;
-use crate::statements::row::{first_columns, json, known_word, read_all, rows, word};
-use crate::statements::storable::{reason, storable};
+use crate::statements::{first_columns, json, known_word, named, read_all, reason, rows, sql, storable, word};
 use crate::{Client, DbError, Tx};
 use contract::media::items::{ItemFilter, ItemView};
 use domain::media::item::{Item, ItemEnd, ItemId, ItemState, NewItem};

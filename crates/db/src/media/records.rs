@@ -4,8 +4,7 @@
 use thiserror::Error;
 use tokio_postgres::types::Json;
 
-use crate::statements::file::sql;
-use crate::statements::row::{document, first_column};
+use crate::statements::{document, first_column, sql};
 use crate::{Client, DbError, Tx};
 use contract::checks::BadField;
 use contract::media::{Record, RecordKind};

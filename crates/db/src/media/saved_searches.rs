@@ -2,9 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::statements::file::sql;
-use crate::statements::row::{read_all, rows};
-use crate::statements::storable::reason;
+use crate::statements::{read_all, reason, rows, sql};
 use crate::{Client, DbError, Tx};
 
 /// Maximum number of searches of one run.

@@ -1,8 +1,7 @@
 //! `payload_removals`: files of payloads whose rows retention has deleted. A path is deleted once its file
 //! is.
 
-use crate::statements::file::sql;
-use crate::statements::row::first_columns;
+use crate::statements::{first_columns, sql};
 use crate::{Client, DbError};
 use domain::payload::RemovedFiles;
 

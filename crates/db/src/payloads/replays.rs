@@ -9,9 +9,7 @@ use serde_json::json;
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
-use crate::statements::file::sql;
-use crate::statements::named::named;
-use crate::statements::row::{FromRow, first_column, first_columns, parsed, read_all, rows};
+use crate::statements::{FromRow, first_column, first_columns, named, parsed, read_all, rows, sql};
 use crate::tasks::NewTask;
 use crate::{Client, Db, DbError, Tx, tasks};
 use domain::menu::stock::PayloadPosition;

@@ -2,9 +2,7 @@
 //!
 //! `storage` has their files: the file of a row may be gone.
 
-use crate::statements::file::sql;
-use crate::statements::named::named;
-use crate::statements::row::{FromRow, read_all, rows, word};
+use crate::statements::{FromRow, named, read_all, rows, sql, word};
 use crate::{Client, DbError, payloads};
 use contract::payloads::{PayloadFilter, PayloadView};
 use domain::payload::{Payload, PayloadId};

@@ -1,7 +1,6 @@
 //! `brands`: the brands that menus name, each with its logo.
 
-use crate::statements::arrays::column;
-use crate::statements::file::sql;
+use crate::statements::{column, sql};
 use crate::{DbError, Tx};
 
 /// A brand as a menu names it.

@@ -6,9 +6,7 @@ use std::time::Duration;
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
-use crate::statements::file::sql;
-use crate::statements::named::named;
-use crate::statements::row::{FromRow, first_columns, read_all, rows, word};
+use crate::statements::{FromRow, first_columns, named, read_all, rows, sql, word};
 use crate::{Client, DbError, pipeline};
 use contract::images::{FailedImages, ImageTotals};
 use domain::menu::image::{BrandId, ImageFailure, ImageOwner, MAX_TRIES, Subject, WantedImage};

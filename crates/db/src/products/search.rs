@@ -14,8 +14,7 @@ use tokio_postgres::Row;
 
 pub use self::copy::{copy_names, copy_names_unless_recent, count_words, forget_gone};
 use self::find::Finder;
-use crate::statements::file::sql;
-use crate::statements::row::{FromRow, read_all};
+use crate::statements::{FromRow, read_all, sql};
 use crate::{Client, DbError, statements};
 use contract::products::{FoundProduct, MatchKind, ProductQuestion, ProductView, SearchCursor};
 
@@ -39,7 +38,7 @@ pub async fn search(client: &Client, question: &ProductQuestion, limit: i64) -> 
     let (has_words, has_trigrams): (bool, bool) = (state.try_get("has_words")?, state.try_get("has_trigrams")?);
     let finder = Finder::new(client, question, limit).await?;
     let (by, rows) = finder.find(has_trigrams).await?;
-    let (shown, last) = statements::row::page(&rows, limit);
+    let (shown, last) = statements::page(&rows, limit);
     Ok(FoundProducts {
         products: read_all(shown)?,
         next: last.map(|last| cursor(by, last)).transpose()?,

@@ -6,8 +6,7 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use crate::statements::named::named;
-use crate::statements::row::{read_all, rows};
+use crate::statements::{named, read_all, rows};
 use crate::{Client, DbError};
 use contract::products::{OfferPoint, OptionPoint, ProductPoint};
 use domain::counts::series::thin;

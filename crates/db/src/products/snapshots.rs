@@ -6,10 +6,7 @@
 use std::collections::HashSet;
 
 use crate::connection::copy::copy_in;
-use crate::statements::arrays::{potency_max, potency_min, potency_unit};
-use crate::statements::columns::columns;
-use crate::statements::file::sql;
-use crate::statements::row::first_column;
+use crate::statements::{columns, first_column, potency_max, potency_min, potency_unit, sql};
 use crate::{Client, DbError, Tx};
 use domain::menu::product::{Product, ProductId};
 use domain::menu::stock::PayloadPosition;

@@ -6,8 +6,7 @@
 use std::collections::HashMap;
 
 use super::ProductWrite;
-use crate::statements::arrays::column;
-use crate::statements::file::sql;
+use crate::statements::{column, sql};
 use crate::{DbError, Tx};
 use domain::menu::product::SpecialsJson;
 use domain::store::StoreId;

@@ -2,9 +2,7 @@
 //! that wrote a row corrects it.
 
 use crate::connection::copy::copy_in;
-use crate::statements::arrays::column;
-use crate::statements::columns::columns;
-use crate::statements::named::named;
+use crate::statements::{column, columns, named};
 use crate::{DbError, MAX_BATCH, Tx};
 use domain::menu::product::{ProductId, Variant};
 use domain::menu::stock::PayloadPosition;

@@ -6,10 +6,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use crate::connection::copy::copy_in;
-use crate::statements::arrays::column;
-use crate::statements::columns::{columns, update_rows, update_statement};
-use crate::statements::file::sql;
-use crate::statements::row::{FromRow, rows};
+use crate::statements::{FromRow, column, columns, rows, sql, update_rows, update_statement};
 use crate::{DbError, MAX_BATCH, Tx};
 use domain::menu::product::{ProductId, Variant};
 use domain::menu::stock::PayloadPosition;

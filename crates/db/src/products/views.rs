@@ -5,9 +5,7 @@
 use chrono::{DateTime, Utc};
 use tokio_postgres::Row;
 
-use crate::statements::file::sql;
-use crate::statements::named::named;
-use crate::statements::row::{FromRow, optional_json, read_all, rows, word};
+use crate::statements::{FromRow, named, optional_json, read_all, rows, sql, word};
 use crate::{Client, DbError, statements};
 use contract::products::{OptionView, ProductCursor, ProductDetail, ProductFilter, ProductView};
 use domain::menu;
@@ -67,7 +65,7 @@ pub async fn of_store(
 
 /// One row more than asked for shows whether there is a next page.
 fn page(rows: &[Row], limit: i64) -> Result<ProductPage, DbError> {
-    let (shown, next) = statements::row::page(rows, limit);
+    let (shown, next) = statements::page(rows, limit);
     Ok(ProductPage { products: read_all(shown)?, next: next.map(ProductCursor::from_row).transpose()? })
 }
 

@@ -7,10 +7,7 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use crate::statements::arrays::column;
-use crate::statements::file::sql;
-use crate::statements::named::named;
-use crate::statements::row::{read_all, rows};
+use crate::statements::{column, named, read_all, rows, sql};
 use crate::{Client, DbError};
 use contract::proxies::ProxyBench;
 use domain::proxy::{CounterDelta, HostBench, HostCooldown, ProxyId};

@@ -4,10 +4,7 @@
 
 use std::collections::HashMap;
 
-use crate::statements::arrays::column;
-use crate::statements::file::sql;
-use crate::statements::named::named;
-use crate::statements::row::{read_all, rows};
+use crate::statements::{column, named, read_all, rows, sql};
 use crate::{Client, DbError};
 use contract::proxies::ProxyHost;
 use domain::proxy::{CounterDelta, HostRecord, ProxyId, RecentRequests, recent_requests};

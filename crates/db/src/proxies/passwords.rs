@@ -6,9 +6,7 @@
 
 use tokio_postgres::Row;
 
-use crate::statements::arrays::column;
-use crate::statements::file::sql;
-use crate::statements::named::named;
+use crate::statements::{column, named, sql};
 use crate::{Client, DbError};
 use domain::proxy::{ProxyEntry, ProxyId};
 use foundation::secrets::{SecretError, SecretKeys, key_id};

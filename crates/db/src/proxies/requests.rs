@@ -2,9 +2,7 @@
 //! transaction of the request.
 
 use super::lock;
-use crate::statements::file::sql;
-use crate::statements::named::named;
-use crate::statements::row::first_column;
+use crate::statements::{first_column, named, sql};
 use crate::{DbError, Tx, proxies};
 use contract::proxies::ProxyListing;
 use domain::proxy::{Budgets, ProxyEntry, ProxyId};

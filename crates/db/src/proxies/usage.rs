@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use tokio_postgres::Row;
 
-use crate::statements::file::sql;
+use crate::statements::sql;
 use crate::{Client, DbError};
 use domain::proxy::{DayUsage, ProxyId, UsageToday};
 

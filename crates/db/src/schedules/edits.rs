@@ -7,9 +7,7 @@ use chrono::{DateTime, Utc};
 use thiserror::Error;
 
 use super::{get, lock, run_recently, run_within};
-use crate::statements::file::sql;
-use crate::statements::named::named;
-use crate::statements::row::first_column;
+use crate::statements::{first_column, named, sql};
 use crate::{Client, DbError, Tx};
 use contract::checks::BadField;
 use contract::schedules::{NewSchedule, Run, Schedule, ScheduleChange, Scope};

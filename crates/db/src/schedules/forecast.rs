@@ -9,8 +9,7 @@ use chrono::{DateTime, Utc};
 use strum::VariantArray;
 use tokio_postgres::Row;
 
-use crate::statements::file::sql;
-use crate::statements::row::{FromRow, read_all, rows};
+use crate::statements::{FromRow, read_all, rows, sql};
 use crate::{Client, DbError};
 use domain::schedule::forecast::{RunCost, ScheduledRuns, WorkerSlots};
 use domain::schedule::{Recurrence, RecurrenceColumns};

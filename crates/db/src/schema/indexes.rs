@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio_postgres::SimpleQueryMessage;
 
 use crate::connection::server::Server;
-use crate::statements::file::sql;
+use crate::statements::sql;
 use crate::{Client, Db, DbError};
 
 /// Advisory lock held while building indexes, by a transaction on a connection of its own: no index can be

@@ -2,8 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::statements::file::sql;
-use crate::statements::row::first_column;
+use crate::statements::{first_column, sql};
 use crate::{Client, DbError};
 
 /// `INSTALLATION DATABASE [SERVER]`, separated by spaces: the id that travels with a dump, the database's

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::statements::row::first_column;
+use crate::statements::first_column;
 use crate::tasks::requests::RequestError;
 use crate::{Client, DbError, Tx, tasks};
 use contract::task_requests::TaskRequest;

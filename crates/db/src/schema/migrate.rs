@@ -14,12 +14,8 @@ use serde::Serialize;
 use thiserror::Error;
 use tokio_postgres::Row;
 
-use crate::connection::client::Client;
-use crate::connection::pools::Db;
-use crate::error::DbError;
-use crate::schema;
-use crate::statements::file::sql;
-use crate::statements::row::{first_column, read_all, rows};
+use crate::statements::{first_column, read_all, rows, sql};
+use crate::{Client, Db, DbError, schema};
 use foundation::digest::sha256_hex;
 use telemetry::events;
 

@@ -5,8 +5,7 @@
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 
-use crate::statements::file::sql;
-use crate::statements::row::{first_column, read_all, rows};
+use crate::statements::{first_column, read_all, rows, sql};
 use crate::{Client, DbError};
 
 /// Maximum rows that one statement deletes.

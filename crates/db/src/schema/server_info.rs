@@ -5,8 +5,7 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 
 use crate::connection::server::{Server, lock_timeout};
-use crate::statements::file::sql;
-use crate::statements::row::{FromRow, rows};
+use crate::statements::{FromRow, rows, sql};
 use crate::{Client, Db, DbError};
 
 /// The encoding that a database must have.

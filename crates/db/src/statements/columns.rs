@@ -59,15 +59,15 @@ macro_rules! columns {
     ) => {
         // a table may lack a group, and with it the use of a variable
         #[allow(unused_variables)]
-        impl $crate::statements::columns::Columns for $row_type {
+        impl $crate::statements::Columns for $row_type {
             type Common = $common_type;
 
             const TABLE: &'static str = $table;
-            const KEY: &'static [$crate::statements::columns::Column] =
+            const KEY: &'static [$crate::statements::Column] =
                 &[$($((stringify!($key), stringify!($key_type))),+)?];
-            const NEW: &'static [$crate::statements::columns::Column] =
+            const NEW: &'static [$crate::statements::Column] =
                 &[$($((stringify!($new), stringify!($new_type))),+)?];
-            const SET: &'static [$crate::statements::columns::Column] =
+            const SET: &'static [$crate::statements::Column] =
                 &[$($((stringify!($set), stringify!($set_type))),+)?];
 
             fn encode(
@@ -82,10 +82,10 @@ macro_rules! columns {
                 Ok(())
             }
 
-            fn arrays(rows: &[Self]) -> Vec<$crate::statements::columns::Array<'_>> {
+            fn arrays(rows: &[Self]) -> Vec<$crate::statements::Array<'_>> {
                 vec![
-                    $($($crate::statements::columns::array(rows, |$row| $key_value),)+)?
-                    $($($crate::statements::columns::array(rows, |$row| $set_value),)+)?
+                    $($($crate::statements::array(rows, |$row| $key_value),)+)?
+                    $($($crate::statements::array(rows, |$row| $set_value),)+)?
                 ]
             }
         }

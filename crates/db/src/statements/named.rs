@@ -32,45 +32,45 @@ macro_rules! named {
     (@value $name:ident) => { $name };
     (@value $name:ident = $value:expr) => { $value };
     (@text [$file:literal] $names:tt) => {
-        $crate::statements::numbered::numbered!($file, None, $names)
+        $crate::statements::numbered!($file, None, $names)
     };
     (@text [$file:literal, $sort:expr] $names:tt) => {
         match $sort {
             contract::age_sort::AgeSort::Newest => {
-                $crate::statements::numbered::numbered!($file, Some(contract::age_sort::AgeSort::Newest), $names)
+                $crate::statements::numbered!($file, Some(contract::age_sort::AgeSort::Newest), $names)
             }
             contract::age_sort::AgeSort::Oldest => {
-                $crate::statements::numbered::numbered!($file, Some(contract::age_sort::AgeSort::Oldest), $names)
+                $crate::statements::numbered!($file, Some(contract::age_sort::AgeSort::Oldest), $names)
             }
         }
     };
     (@typed $client:ident.$method:ident $file:tt [$($name:ident $(= $value:expr)?),*] [$($group:ident $make:ident $from:tt)?]) => {
         $client.$method(
-            $crate::statements::named::named!(@text $file [&[$(stringify!($name)),*] $(, <$group<'_> as $crate::statements::named::NamedValues>::NAMES)?]),
+            $crate::statements::named!(@text $file [&[$(stringify!($name)),*] $(, <$group<'_> as $crate::statements::NamedValues>::NAMES)?]),
             &[
-                &[$($crate::statements::sql_type::typed(&$crate::statements::named::named!(@value $name $(= $value)?))),*][..],
-                $(&$crate::statements::named::NamedValues::values(&$group::$make $from)[..])?
+                &[$($crate::statements::typed(&$crate::statements::named!(@value $name $(= $value)?))),*][..],
+                $(&$crate::statements::NamedValues::values(&$group::$make $from)[..])?
             ]
             .concat(),
         )
     };
     (@call $client:ident.query_planned $($rest:tt)*) => {
-        $crate::statements::named::named!(@typed $client.query_planned $($rest)*)
+        $crate::statements::named!(@typed $client.query_planned $($rest)*)
     };
     (@call $client:ident.query_typed $($rest:tt)*) => {
-        $crate::statements::named::named!(@typed $client.query_typed $($rest)*)
+        $crate::statements::named!(@typed $client.query_typed $($rest)*)
     };
     (@call $client:ident.$method:ident $file:tt [$($name:ident $(= $value:expr)?),*] []) => {
         $client.$method(
-            $crate::statements::named::named!(@text $file [&[$(stringify!($name)),*]]),
-            &[$(&$crate::statements::named::named!(@value $name $(= $value)?)),*],
+            $crate::statements::named!(@text $file [&[$(stringify!($name)),*]]),
+            &[$(&$crate::statements::named!(@value $name $(= $value)?)),*],
         )
     };
     ($client:ident.$method:ident(
         by_age($file:literal, $sort:expr)
         $(, $name:ident $(= $value:expr)?)* $(, ..$group:ident::$make:ident $from:tt)? $(,)?
     )) => {
-        $crate::statements::named::named!(
+        $crate::statements::named!(
             @call $client.$method [$file, $sort] [$($name $(= $value)?),*] [$($group $make $from)?]
         )
     };
@@ -78,12 +78,12 @@ macro_rules! named {
         $file:literal
         $(, $name:ident $(= $value:expr)?)* $(, ..$group:ident::$make:ident $from:tt)? $(,)?
     )) => {
-        $crate::statements::named::named!(@call $client.$method [$file] [$($name $(= $value)?),*] [$($group $make $from)?])
+        $crate::statements::named!(@call $client.$method [$file] [$($name $(= $value)?),*] [$($group $make $from)?])
     };
     ($file:literal $(, $name:ident $(= $value:expr)?)* $(,)?) => {
         (
-            $crate::statements::named::named!(@text [$file] [&[$(stringify!($name)),*]]),
-            [$($crate::statements::sql_type::typed(&$crate::statements::named::named!(@value $name $(= $value)?))),*],
+            $crate::statements::named!(@text [$file] [&[$(stringify!($name)),*]]),
+            [$($crate::statements::typed(&$crate::statements::named!(@value $name $(= $value)?))),*],
         )
     };
 }
@@ -95,12 +95,12 @@ macro_rules! named {
 /// ```
 macro_rules! named_values {
     ($me:ident: $type:ty; $($name:ident = $value:expr),+ $(,)?) => {
-        impl $crate::statements::named::NamedValues for $type {
+        impl $crate::statements::NamedValues for $type {
             const NAMES: &'static [&'static str] = &[$(stringify!($name)),+];
 
             fn values(&self) -> Vec<$crate::connection::client::TypedParam<'_>> {
                 let $me = self;
-                vec![$($crate::statements::sql_type::typed(&$value)),+]
+                vec![$($crate::statements::typed(&$value)),+]
             }
         }
     };

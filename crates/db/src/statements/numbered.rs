@@ -10,12 +10,12 @@ use contract::age_sort::AgeSort;
 /// The text of a file with numbers for its names, made by the compiler. Each name of the first list is used.
 macro_rules! numbered {
     ($file:literal, $order:expr, [$($names:expr),*]) => {{
-        const SOURCE: $crate::statements::numbered::Source = $crate::statements::numbered::Source {
-            text: $crate::statements::file::sql!($file),
+        const SOURCE: $crate::statements::Source = $crate::statements::Source {
+            text: $crate::statements::sql!($file),
             order: $order,
             names: &[$($names),*],
         };
-        const TEXT: $crate::statements::numbered::Text<{ SOURCE.length() }> = SOURCE.numbered();
+        const TEXT: $crate::statements::Text<{ SOURCE.length() }> = SOURCE.numbered();
         const STATEMENT: &str = TEXT.as_str();
         STATEMENT
     }};

@@ -34,19 +34,23 @@ pub trait FromRow: Sized {
 ///         role: word,                 // the reader `word`, of the column with the field's name
 ///         platform: word("provider"), // the reader `word`, of a column with another name
 ///         offer: row,                 // a struct whose columns are in the same row
+///         options = Vec::new(),       // no column: this value
 ///     }
 /// }
 /// ```
 macro_rules! rows {
+    (@read $row:ident $field:ident = $value:expr) => { $value };
     (@read $row:ident $field:ident) => { $row.try_get(stringify!($field))? };
-    (@read $row:ident $field:ident row) => { $crate::statements::row::FromRow::from_row($row)? };
+    (@read $row:ident $field:ident row) => { $crate::statements::FromRow::from_row($row)? };
     (@read $row:ident $field:ident $column:literal) => { $row.try_get($column)? };
     (@read $row:ident $field:ident $reader:ident) => { $reader($row, stringify!($field))? };
     (@read $row:ident $field:ident $reader:ident($column:literal)) => { $reader($row, $column)? };
-    ($($name:ident { $($field:ident $(: $source:tt $(($column:literal))?)?),+ $(,)? })+) => {$(
-        impl $crate::statements::row::FromRow for $name {
+    ($($name:ident { $($field:ident $(: $source:tt $(($column:literal))?)? $(= $value:expr)?),+ $(,)? })+) => {$(
+        impl $crate::statements::FromRow for $name {
             fn from_row(row: &tokio_postgres::Row) -> Result<Self, $crate::DbError> {
-                Ok(Self { $($field: $crate::statements::row::rows!(@read row $field $($source $(($column))?)?)),+ })
+                Ok(Self {
+                    $($field: $crate::statements::rows!(@read row $field $($source $(($column))?)? $(= $value)?)),+
+                })
             }
         }
     )+};

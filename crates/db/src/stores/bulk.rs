@@ -7,7 +7,7 @@ use thiserror::Error;
 
 use super::groups::GroupError;
 use super::views::filter::FilterValues;
-use crate::statements::named::named;
+use crate::statements::named;
 use crate::tasks::requests::RequestError;
 use crate::{Client, DbError, Tx, stores, tasks};
 use contract::checks::BadField;

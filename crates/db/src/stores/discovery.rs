@@ -1,10 +1,7 @@
 //! `dutchie_discovery_locations`: every store that a discovery run saw, promoted or not, and since when it is
 //! gone. Keyed by platform: ids of two platforms may be equal.
 
-use crate::statements::arrays::column;
-use crate::statements::file::sql;
-use crate::statements::named::named;
-use crate::statements::row::{FromRow, first_columns, read_all, rows};
+use crate::statements::{FromRow, column, first_columns, named, read_all, rows, sql};
 use crate::{DbError, Tx};
 use domain::store::{FoundStore, Platform, RejectionReason, StoreId};
 use domain::switches::{SwitchKind, Switches};

@@ -6,8 +6,7 @@
 
 use thiserror::Error;
 
-use crate::statements::file::sql;
-use crate::statements::row::{FromRow, first_column, read_all, rows};
+use crate::statements::{FromRow, first_column, read_all, rows, sql};
 use crate::{Client, DbError, stores};
 use contract::groups::Group;
 use domain::store::StoreId;

@@ -6,9 +6,7 @@
 use std::time::Duration;
 use strum::VariantArray;
 
-use crate::statements::file::sql;
-use crate::statements::named::named;
-use crate::statements::row::{first_column, read_all, rows, word};
+use crate::statements::{first_column, named, read_all, rows, sql, word};
 use crate::tasks::take_turn;
 use crate::{Client, DbError};
 use contract::quality::{Finding, FindingFilter, QualityCount};

@@ -3,9 +3,7 @@
 //! In: a judgement of `domain::switches`, in the transaction that writes or leaves out the answer. Out: whether it is
 //! believed. It must not know what is switched.
 
-use crate::statements::file::sql;
-use crate::statements::named::named;
-use crate::statements::row::first_column;
+use crate::statements::{first_column, named, sql};
 use crate::{DbError, Tx};
 use domain::store::StoreId;
 use domain::switches::{SwitchKind, Switches};

@@ -5,8 +5,7 @@
 pub(crate) mod filter;
 
 use self::filter::FilterValues;
-use crate::statements::named::named;
-use crate::statements::row::{FromRow, document, page, read_all, rows, word};
+use crate::statements::{FromRow, document, named, page, read_all, rows, word};
 use crate::{Client, DbError};
 use contract::stores::{StoreCursor, StoreFilter, StoreView};
 use domain::store::StoreId;

@@ -10,8 +10,7 @@ use thiserror::Error;
 use tokio_postgres::Row;
 
 use super::{Client, DbError};
-use crate::statements::file::sql;
-use crate::statements::row::first_column;
+use crate::statements::{first_column, sql};
 use contract::checks::BadField;
 use contract::task_changes::TaskChange;
 use domain::task::{Status, TaskId, TaskLease};

@@ -4,10 +4,7 @@
 use serde_json::Value;
 
 use super::{Client, DbError, NewTask, enqueue, specs};
-use crate::statements::file::sql;
-use crate::statements::named::named;
-use crate::statements::row::{first_column, optional_json, optional_word, read_all, rows};
-use crate::statements::storable::storable;
+use crate::statements::{first_column, named, optional_json, optional_word, read_all, rows, sql, storable};
 use domain::task::role::Family;
 use domain::task::{Status, TaskId, TaskLease};
 use domain::vocabulary::Word;

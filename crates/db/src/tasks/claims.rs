@@ -8,11 +8,8 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio_postgres::Row;
 
-use super::settle::{AttemptOutcome, Settlement, settle};
-use super::{Client, DbError};
-use crate::statements::named::named;
-use crate::statements::row::{FromRow, first_column, parsed};
-use crate::statements::storable::storable;
+use super::{AttemptOutcome, Client, DbError, Settlement, settle};
+use crate::statements::{FromRow, first_column, named, parsed, storable};
 use domain::store::StoreId;
 use domain::task::role::{Family, Role};
 use domain::task::{TaskId, TaskLease};

@@ -6,6 +6,7 @@
 
 use thiserror::Error;
 
+use crate::statements::{FromRow, rows};
 use crate::{Client, DbError};
 use contract::checks::BadField;
 use contract::generation::{Resync, ResyncRequest, StateRequest, StateTasks};
@@ -27,15 +28,7 @@ pub async fn resync(client: &Client, request: &ResyncRequest) -> Result<Resync, 
     let sql = "SELECT made, json_time(first_slot) AS first_slot, json_time(last_slot) AS last_slot, skipped
                  FROM generate_resync($1, coalesce($2, (now() AT TIME ZONE 'UTC')::date), $3)";
     let row = client.query_one(sql, &[&request.batches()?, &request.date, &request.state_code.as_deref()]).await?;
-    let read = || -> Result<Resync, DbError> {
-        Ok(Resync {
-            count: row.try_get("made")?,
-            first_slot: row.try_get("first_slot")?,
-            last_slot: row.try_get("last_slot")?,
-            skipped: row.try_get("skipped")?,
-        })
-    };
-    let made = read()?;
+    let made = Resync::from_row(&row)?;
     note(Role::PayloadFetch, made.count);
     Ok(made)
 }
@@ -60,12 +53,16 @@ async fn for_stores(
 ) -> Result<StateTasks, DbError> {
     let sql = "SELECT made, skipped, raised FROM generate_for_state($1, $2, $3)";
     let row = client.query_one(sql, &[&state_code, &role.name(), &priority]).await?;
-    let made =
-        StateTasks { count: row.try_get("made")?, skipped: row.try_get("skipped")?, raised: row.try_get("raised")? };
+    let made = StateTasks::from_row(&row)?;
     note(role, made.count);
     Ok(made)
 }
 
 fn note(role: Role, tasks: i32) {
     events::tasks_enqueued(role, u64::try_from(tasks).unwrap_or(0));
+}
+
+rows! {
+    Resync { count: "made", first_slot, last_slot, skipped }
+    StateTasks { count: "made", skipped, raised }
 }

@@ -4,9 +4,7 @@
 
 use serde_json::{Value, json};
 
-use crate::statements::file::sql;
-use crate::statements::row::{read_all, rows};
-use crate::statements::storable::{reason, storable};
+use crate::statements::{read_all, reason, rows, sql, storable};
 use crate::{DbError, Tx};
 use contract::job_imports::OldJob;
 use domain::task::TaskId;

@@ -3,9 +3,7 @@
 
 use thiserror::Error;
 
-use crate::statements::file::sql;
-use crate::statements::named::named;
-use crate::statements::row::{first_column, json, optional_json, read_all, rows, word};
+use crate::statements::{first_column, json, named, optional_json, read_all, rows, sql, word};
 use crate::{Client, DbError, Tx, tasks};
 use contract::jobs::{JobFilter, JobView, NewJob, PendingCount};
 use domain::task::TaskId;

@@ -6,9 +6,7 @@ use std::time::Duration;
 use tokio_postgres::types::{ToSql, Type};
 
 use super::{Client, DbError};
-use crate::statements::file::sql;
-use crate::statements::named::named;
-use crate::statements::row::{FromRow, first_column, rows};
+use crate::statements::{FromRow, first_column, named, rows, sql};
 use contract::tasks::{RecoveryCounts, WaitingLeases};
 use domain::task::{Blame, TaskId, TaskLease};
 

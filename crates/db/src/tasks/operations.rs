@@ -14,9 +14,7 @@ use tokio_postgres::Row;
 
 pub use self::batch::{Batch, run_batch};
 use super::views::filter::FilterValues;
-use crate::statements::file::sql;
-use crate::statements::named::named;
-use crate::statements::row::{FromRow, first_column, first_columns, rows, word};
+use crate::statements::{FromRow, first_column, first_columns, named, rows, sql, word};
 use crate::{Client, DbError, Tx};
 use contract::checks::BadField;
 use contract::operations::{BulkAnswer, BulkRequest, Failure, Operation};

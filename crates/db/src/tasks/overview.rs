@@ -5,8 +5,7 @@
 use std::collections::BTreeMap;
 
 use super::views::{capacity, counts};
-use crate::statements::file::sql;
-use crate::statements::row::{FromRow, document, rows};
+use crate::statements::{FromRow, document, rows, sql};
 use crate::{Client, DbError, Tx, products, proxies, schema, tasks, workers};
 use contract::overview::{Failures, Navigation, Overview, StoreCounts};
 use contract::tasks::QueuePicture;

@@ -5,9 +5,7 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::statements::file::sql;
-use crate::statements::named::named;
-use crate::statements::row::{FromRow, first_column, read_all, rows, word};
+use crate::statements::{FromRow, first_column, named, read_all, rows, sql, word};
 use crate::{Client, DbError};
 use contract::pauses::Pause;
 use domain::task::pause::{PauseTarget, Pauses};

@@ -11,8 +11,7 @@ use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
 use super::NewTask;
-use crate::statements::file::sql;
-use crate::statements::row::first_columns;
+use crate::statements::{first_columns, sql};
 use crate::{Client, DbError, MAX_BATCH, Tx, tasks};
 use contract::checks::BadField;
 use contract::task_requests::{CheckedRequest, TaskRequest};

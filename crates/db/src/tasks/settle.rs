@@ -5,10 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::{Client, DbError, NewTask};
-use crate::statements::file::sql;
-use crate::statements::named::named;
-use crate::statements::row::{FromRow, first_column, rows, word};
-use crate::statements::storable::storable;
+use crate::statements::{FromRow, first_column, named, rows, sql, storable, word};
 use domain::task::{RecordedOutcome, TaskId, TaskLease};
 use domain::vocabulary::Word;
 

@@ -9,9 +9,7 @@ use std::time::Duration;
 use tokio_postgres::types::ToSql;
 
 use super::{Client, DbError};
-use crate::statements::file::sql;
-use crate::statements::named::named;
-use crate::statements::row::first_column;
+use crate::statements::{first_column, named, sql};
 use settings::Retention;
 
 /// Number of stores or tasks in one transaction.

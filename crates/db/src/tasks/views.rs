@@ -15,9 +15,7 @@ use std::collections::HashMap;
 use tokio_postgres::Row;
 
 use self::filter::FilterValues;
-use crate::statements::file::sql;
-use crate::statements::named::named;
-use crate::statements::row::{FromRow, first_columns, json, optional_json, optional_word, rows, word};
+use crate::statements::{FromRow, first_columns, json, named, optional_json, optional_word, rows, sql, word};
 use crate::{Client, DbError};
 use contract::tasks::{AttemptView, TaskDetail, TaskFilter, TaskView};
 use domain::task::TaskId;

@@ -8,9 +8,7 @@ use std::time::Duration;
 
 use tokio_postgres::Row;
 
-use crate::statements::file::sql;
-use crate::statements::named::named;
-use crate::statements::row::{FromRow, read_all};
+use crate::statements::{FromRow, named, read_all, sql};
 use crate::{DbError, Tx};
 use foundation::process::ProcessIdentity;
 

@@ -4,9 +4,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use super::ProxyId;
-use super::host_record::HostRecord;
-use super::recent_requests::{RecentRequests, RequestEnd};
+use super::{HostRecord, ProxyId, RecentRequests, RequestEnd};
 
 /// Maximum number of hosts of one proxy that are counted between two writes; requests to further ones are not.
 const MAX_HOSTS: usize = 64;

@@ -7,8 +7,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use super::HostCooldown;
-use super::health::BenchLimits;
+use super::{BenchLimits, HostCooldown};
 
 /// Maximum number of hosts that one proxy remembers; past it the one whose last event is the oldest is forgotten.
 const MAX_HOSTS: usize = 256;

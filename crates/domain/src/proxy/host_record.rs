@@ -2,8 +2,7 @@
 //!
 //! Pure. In: ends of requests. Out: counts, and a word for people. It must not know the proxy's other hosts.
 
-use super::recent_requests::{RecentRequests, RequestEnd};
-use super::shown_health::ShownHealth;
+use super::{RecentRequests, RequestEnd, ShownHealth};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct HostRecord {

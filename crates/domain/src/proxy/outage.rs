@@ -8,8 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-use super::ProxyId;
-use super::health::BenchLimits;
+use super::{BenchLimits, ProxyId};
 use crate::retry;
 
 /// Requests for each usable proxy that end without an answer, one after another, before it is an outage.

@@ -19,8 +19,7 @@ use super::health::{BenchDecision, BenchLimits, Condition, ProxyFailure};
 use super::last_successes::LastSuccesses;
 use super::notice::{AlarmLimit, Notice};
 use super::outage::Outages;
-use super::pooled_proxy::PooledProxy;
-use super::{CounterDelta, HealthCounts, Proxy, ProxyAsk, ProxyId, ProxyOutcome, ProxyReport, ProxyRow};
+use super::{CounterDelta, HealthCounts, PooledProxy, Proxy, ProxyAsk, ProxyId, ProxyOutcome, ProxyReport, ProxyRow};
 
 /// How many proxies may be used now, and how they all are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]

@@ -5,10 +5,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::health::{BenchLimits, Condition, Health};
-use super::notice::Notice;
 use super::{
-    ConditionChange, CounterDelta, Counters, HealthFacts, HostBench, Proxy, ProxyAsk, ProxyId, ProxyRow, ShownHealth,
-    StoredState,
+    ConditionChange, CounterDelta, Counters, HealthFacts, HostBench, Notice, Proxy, ProxyAsk, ProxyId, ProxyRow,
+    ShownHealth, StoredState,
 };
 
 /// How long a proxy that was never used counts as unused.

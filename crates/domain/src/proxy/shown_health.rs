@@ -9,8 +9,7 @@ use serde::{Deserialize, Serialize};
 use strum::VariantArray;
 use utoipa::ToSchema;
 
-use super::counters::Counters;
-use super::recent_requests::{RecentRequests, RequestEnd};
+use super::{Counters, RecentRequests, RequestEnd};
 use crate::vocabulary::vocabulary;
 
 /// This many bad ends one after another are trouble, however good it was before.

@@ -3,8 +3,7 @@
 //! The crate `image` cannot take this over: it shows no frame's size before it decodes the frame, does not notice that the
 //! frame's end is missing, and reads a long comment of short blocks more slowly than a refusal may be.
 
-use super::bytes::Bytes;
-use super::{Container, Header, Picture, check_size};
+use super::{Bytes, Container, Header, Picture, check_size};
 use crate::exif::Orientation;
 use crate::{Format, ImageError};
 

@@ -5,8 +5,7 @@
 
 use std::borrow::Cow;
 
-use super::bytes::Bytes;
-use super::{Container, Header, Picture, check_size};
+use super::{Bytes, Container, Header, Picture, check_size};
 use crate::exif::{self, Orientation};
 use crate::{Format, ImageError, limits};
 

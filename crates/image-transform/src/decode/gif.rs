@@ -5,9 +5,8 @@ use std::io::{Cursor, ErrorKind};
 use image::codecs::gif::GifDecoder;
 use image::{DynamicImage, ImageDecoder, Limits};
 
-use crate::container::Header;
 use crate::pixels::Pixels;
-use crate::{Format, ImageError};
+use crate::{Format, Header, ImageError};
 
 const BYTES_PER_PIXEL: u64 = 4;
 /// Maximum number of buffers of the canvas's size that the decoder holds at once, beside a little for its tables.

@@ -8,9 +8,8 @@ use zune_jpeg::JpegDecoder;
 use zune_jpeg::errors::DecodeErrors;
 
 use super::jpeg_scan;
-use crate::container::Header;
 use crate::pixels::Pixels;
-use crate::{Format, ImageError};
+use crate::{Format, Header, ImageError};
 
 /// Maximum number of scans of a progressive picture; each costs a pass over all of it. Encoders write about ten.
 const MAX_SCANS: usize = 64;

@@ -7,9 +7,8 @@ use std::io::{Cursor, ErrorKind};
 
 use png::{ColorType, Decoder, DecodingError, Limits, Transformations};
 
-use crate::container::Header;
 use crate::pixels::Pixels;
-use crate::{Format, ImageError};
+use crate::{Format, Header, ImageError};
 
 /// Maximum number of bytes that the decoder takes beside the pixels, for rows and for a chunk of metadata.
 const MAX_WORKING_BYTES: usize = 8 * 1024 * 1024;

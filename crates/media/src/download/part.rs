@@ -14,8 +14,7 @@ use tokio::fs::{self, File, OpenOptions};
 use tokio::io::{AsyncSeekExt, AsyncWriteExt};
 use url::Url;
 
-use super::outcome::{ContentRange, DownloadError};
-use super::{media_type, text_of};
+use super::{ContentRange, DownloadError, media_type, text_of};
 
 /// Minimum age of a file's last change, when its date proves that it is the same.
 const MIN_AGE: Duration = Duration::from_secs(1);

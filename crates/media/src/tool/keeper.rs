@@ -24,8 +24,7 @@ use nix::unistd::{Pid, getpid};
 use tokio::sync::{OwnedMutexGuard, oneshot};
 use tokio::time::timeout;
 
-use super::work_directory::WorkDirectory;
-use super::{Command, Limits, processes};
+use super::{Command, Limits, WorkDirectory, processes};
 
 /// The descriptor of the configuration, in the tool.
 const CONFIGURATION: RawFd = 3;

@@ -12,9 +12,8 @@ use chrono::{DateTime, NaiveDate, Utc};
 use futures_util::stream::{self, Stream, StreamExt, TryStreamExt};
 
 use super::calls::Calls;
-use crate::error::StorageError;
 use crate::left::Left;
-use crate::{image_layout, image_sweep, layout, sweep};
+use crate::{StorageError, image_layout, image_sweep, layout, sweep};
 use domain::payload::SweepTimes;
 
 /// Number of objects that are copied or deleted at a time.

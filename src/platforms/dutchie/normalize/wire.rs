@@ -41,10 +41,9 @@ struct FilteredProducts<'a, I> {
 
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct QueryInfo<'a> {
-    #[serde(borrow)]
     total_count: Raw<'a>,
-    #[serde(borrow)]
     total_pages: Raw<'a>,
 }
 
@@ -180,33 +179,28 @@ impl<'de: 'a, 'a> Deserialize<'de> for ScannedItems<'a> {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
+#[serde(bound(deserialize = "'de: 'a"))]
 pub struct Image<'a> {
-    #[serde(borrow)]
     pub url: Raw<'a>,
-    #[serde(borrow)]
     pub active: Raw<'a>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
+#[serde(bound(deserialize = "'de: 'a"))]
 pub struct PosMetaData<'a> {
-    #[serde(borrow)]
     pub children: Raw<'a>,
-    #[serde(borrow)]
     pub canonical_brand_name: Raw<'a>,
 }
 
 /// A row of `POSMetaData.children` or of `manualInventory`.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
+#[serde(bound(deserialize = "'de: 'a"))]
 pub struct StockRow<'a> {
-    #[serde(borrow)]
     pub option: Raw<'a>,
-    #[serde(borrow)]
     pub quantity: Raw<'a>,
-    #[serde(borrow)]
     pub quantity_available: Raw<'a>,
-    #[serde(borrow)]
     pub inventory: Raw<'a>,
 }
 
@@ -219,9 +213,8 @@ pub struct Measurements<'a> {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
+#[serde(bound(deserialize = "'de: 'a"))]
 pub struct NetWeight<'a> {
-    #[serde(borrow)]
     pub unit: Raw<'a>,
-    #[serde(borrow)]
     pub values: Raw<'a>,
 }

@@ -10,10 +10,9 @@ pub const MAX_PRODUCTS: usize = 15_000;
 
 /// A whole response body.
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 pub struct Answer<'a> {
-    #[serde(borrow)]
     pub data: Option<Data<'a>>,
-    #[serde(borrow)]
     pub errors: Raw<'a>,
 }
 
@@ -25,57 +24,40 @@ pub struct Data<'a> {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[serde(bound(deserialize = "'de: 'a"))]
 pub struct Menu<'a> {
-    #[serde(borrow)]
     pub products: Option<FirstOf<'a, MAX_PRODUCTS>>,
     /// Answered where the document asks for it.
-    #[serde(borrow)]
     pub products_count: Raw<'a>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
+#[serde(bound(deserialize = "'de: 'a"))]
 pub struct WireProduct<'a> {
-    #[serde(borrow)]
     pub id: Raw<'a>,
-    #[serde(borrow)]
     pub name: Raw<'a>,
-    #[serde(borrow)]
     pub enterprise_product_id: Raw<'a>,
-    #[serde(borrow)]
     pub brand: Raw<'a>,
-    #[serde(borrow)]
     pub category: Raw<'a>,
-    #[serde(borrow)]
     pub subcategory: Raw<'a>,
-    #[serde(borrow)]
     pub strain_type: Raw<'a>,
-    #[serde(borrow)]
     pub image: Raw<'a>,
-    #[serde(borrow)]
     pub potency_thc: Raw<'a>,
-    #[serde(borrow)]
     pub potency_cbd: Raw<'a>,
-    #[serde(borrow)]
     pub variants: Raw<'a>,
 }
 
 /// `id` is `<product id>~<option>`.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
+#[serde(bound(deserialize = "'de: 'a"))]
 pub struct WireVariant<'a> {
-    #[serde(borrow)]
     pub id: Raw<'a>,
-    #[serde(borrow)]
     pub option: Raw<'a>,
-    #[serde(borrow)]
     pub price_rec: Raw<'a>,
-    #[serde(borrow)]
     pub price_med: Raw<'a>,
-    #[serde(borrow)]
     pub special_price_rec: Raw<'a>,
-    #[serde(borrow)]
     pub special_price_med: Raw<'a>,
-    #[serde(borrow)]
     pub quantity: Raw<'a>,
 }

@@ -1,8 +1,7 @@
 //! Locations of the images of products and brands, for comparison with an oracle.
 
 use crate::products::images::OriginalImage;
-use crate::statements::file::sql;
-use crate::statements::row::read_all;
+use crate::statements::{read_all, sql};
 use crate::{Client, DbError};
 use domain::store::Platform;
 

@@ -6,8 +6,7 @@ use std::collections::HashMap;
 use serde::Serialize;
 use tokio_postgres::Row;
 
-use crate::statements::file::sql;
-use crate::statements::row::FromRow;
+use crate::statements::{FromRow, rows, sql};
 use crate::{Client, DbError};
 use domain::menu::product::Variant;
 use domain::store::Platform;
@@ -63,53 +62,40 @@ pub async fn all(client: &Client, platform: Platform) -> Result<Vec<ProductRecor
     }
     let mut snapshots: HashMap<i64, Offer> = HashMap::new();
     for row in client.query(sql!("demo/report/snapshots.sql"), &[&platform]).await? {
-        snapshots.insert(row.try_get("store_product_id")?, offer(&row)?);
+        snapshots.insert(row.try_get("store_product_id")?, Offer::from_row(&row)?);
     }
     let rows = client.query(sql!("demo/report/products.sql"), &[&platform]).await?;
     let read = |row: &Row| {
         let id: i64 = row.try_get("id")?;
-        product(row, variants.remove(&id).unwrap_or_default(), snapshots.remove(&id))
+        let (variants, snapshot) = (variants.remove(&id).unwrap_or_default(), snapshots.remove(&id));
+        Ok(ProductRecord { variants, snapshot, ..ProductRecord::from_row(row)? })
     };
     rows.iter().map(read).collect()
 }
 
-fn product(row: &Row, variants: Vec<Variant>, snapshot: Option<Offer>) -> Result<ProductRecord, DbError> {
-    Ok(ProductRecord {
-        platform_dispensary_id: row.try_get("platform_dispensary_id")?,
-        provider_product_id: row.try_get("provider_product_id")?,
-        name: row.try_get("name_raw")?,
-        brand: row.try_get("brand_name_raw")?,
-        category: row.try_get("category")?,
-        subcategory: row.try_get("subcategory")?,
-        strain_type: row.try_get("strain_type")?,
-        image_url: row.try_get("image_url")?,
-        consecutive_misses: row.try_get("consecutive_misses")?,
-        offer: offer(row)?,
-        variants,
-        snapshot,
+fn potency(row: &Row, name: &str) -> Result<PotencyRecord, DbError> {
+    Ok(PotencyRecord {
+        min: row.try_get(&*format!("{name}_min"))?,
+        max: row.try_get(&*format!("{name}_max"))?,
+        unit: row.try_get(&*format!("{name}_unit"))?,
     })
 }
 
-fn offer(row: &Row) -> Result<Offer, DbError> {
-    Ok(Offer {
-        price_rec: row.try_get("price_rec")?,
-        price_med: row.try_get("price_med")?,
-        special_price_rec: row.try_get("special_price_rec")?,
-        special_price_med: row.try_get("special_price_med")?,
-        is_on_special: row.try_get("is_on_special")?,
-        thc: PotencyRecord {
-            min: row.try_get("thc_min")?,
-            max: row.try_get("thc_max")?,
-            unit: row.try_get("thc_unit")?,
-        },
-        cbd: PotencyRecord {
-            min: row.try_get("cbd_min")?,
-            max: row.try_get("cbd_max")?,
-            unit: row.try_get("cbd_unit")?,
-        },
-        quantity: row.try_get("quantity")?,
-        quantity_censored: row.try_get("quantity_censored")?,
-        is_in_stock: row.try_get("is_in_stock")?,
-        stock_status: row.try_get("stock_status")?,
-    })
+rows! {
+    ProductRecord {
+        platform_dispensary_id, provider_product_id,
+        name: "name_raw",
+        brand: "brand_name_raw",
+        category, subcategory, strain_type, image_url, consecutive_misses,
+        offer: row,
+        variants = Vec::new(),
+        snapshot = None,
+    }
+
+    Offer {
+        price_rec, price_med, special_price_rec, special_price_med, is_on_special,
+        thc: potency,
+        cbd: potency,
+        quantity, quantity_censored, is_in_stock, stock_status,
+    }
 }

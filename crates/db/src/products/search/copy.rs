@@ -3,8 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::statements::file::sql;
-use crate::statements::row::{first_column, first_columns};
+use crate::statements::{first_column, first_columns, sql};
 use crate::tasks::take_turn;
 use crate::{Client, Db, DbError};
 use domain::store::StoreId;

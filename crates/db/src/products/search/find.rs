@@ -6,9 +6,7 @@
 use tokio_postgres::Row;
 
 use super::spelling::{Correction, WordMatch, correct};
-use crate::statements::file::sql;
-use crate::statements::named::{named, named_values};
-use crate::statements::row::{first_columns, read_all, rows};
+use crate::statements::{first_columns, named, named_values, read_all, rows, sql};
 use crate::{Client, DbError};
 use contract::products::{MatchKind, ProductQuestion, SearchSort};
 use domain::menu::product::ProductId;

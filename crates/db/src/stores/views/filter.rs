@@ -2,7 +2,7 @@
 //!
 //! It must not know what is read of the stores that match, or done with them.
 
-use crate::statements::named::named_values;
+use crate::statements::named_values;
 use contract::stores::StoreFilter;
 use domain::store::{Platform, StoreStatus};
 

@@ -7,9 +7,7 @@ use serde_json::Value;
 use tokio_postgres::Row;
 
 use super::{eligible, get, matching};
-use crate::statements::file::sql;
-use crate::statements::named::named;
-use crate::statements::row::{FromRow, word};
+use crate::statements::{FromRow, named, sql, word};
 use crate::{Client, Db, DbError};
 use contract::operations::{Failure, Operation};
 use contract::tasks::TaskFilter;

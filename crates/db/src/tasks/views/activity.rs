@@ -8,7 +8,7 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 use tokio_postgres::Row;
 
-use crate::statements::file::sql;
+use crate::statements::sql;
 use crate::{Client, DbError};
 use domain::store::StoreId;
 use domain::task::TaskId;

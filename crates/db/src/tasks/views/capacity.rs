@@ -1,8 +1,7 @@
 //! `v_worker_capacity`, row by row, and the same numbers for several roles together.
 
 use super::role_names;
-use crate::statements::file::sql;
-use crate::statements::row::{FromRow, read_all, rows};
+use crate::statements::{FromRow, read_all, rows, sql};
 use crate::{Client, DbError};
 use domain::task::role::RoleSet;
 use domain::worker::capacity::Capacity;

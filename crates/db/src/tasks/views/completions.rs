@@ -5,8 +5,7 @@ use serde::{Deserialize, Serialize};
 use tokio_postgres::types::Type;
 
 use super::{by_ids, get, role_names};
-use crate::statements::file::sql;
-use crate::statements::row::{first_column, first_columns};
+use crate::statements::{first_column, first_columns, sql};
 use crate::{Client, DbError};
 use contract::tasks::TaskView;
 use domain::store::StoreId;

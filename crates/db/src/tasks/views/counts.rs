@@ -3,8 +3,7 @@
 use chrono::{DateTime, Utc};
 use tokio_postgres::Row;
 
-use crate::statements::file::sql;
-use crate::statements::row::{FromRow, optional_word, read_all, word};
+use crate::statements::{FromRow, optional_word, read_all, sql, word};
 use crate::{Client, DbError};
 use contract::tasks::{Counts, ReadyTasks, TaskCounts};
 use domain::task::role::Role;

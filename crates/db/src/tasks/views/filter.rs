@@ -1,6 +1,6 @@
 //! [`FilterValues`]: the values of a [`TaskFilter`] for the statements of this folder.
 
-use crate::statements::named::named_values;
+use crate::statements::named_values;
 use contract::age_sort::AgeSort;
 use contract::tasks::TaskFilter;
 use domain::store::{Platform, StoreId};
@@ -81,8 +81,8 @@ named_values! {
 #[cfg(test)]
 mod tests {
     use super::FilterValues;
-    use crate::statements::file::sql;
-    use crate::statements::named::NamedValues;
+    use crate::statements::NamedValues;
+    use crate::statements::sql;
 
     #[test]
     fn each_value_has_a_condition() {

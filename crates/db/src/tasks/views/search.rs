@@ -9,9 +9,7 @@ use std::cmp::Reverse;
 use std::ops::Range;
 
 use super::filter::FilterValues;
-use crate::statements::file::sql;
-use crate::statements::named::named;
-use crate::statements::row::{first_column, first_columns, read_all};
+use crate::statements::{first_column, first_columns, named, read_all, sql};
 use crate::{Client, DbError};
 use contract::age_sort::AgeSort;
 use contract::tasks::{TaskFilter, TaskView};

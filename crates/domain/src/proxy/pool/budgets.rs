@@ -6,9 +6,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::Pool;
 use crate::proxy::budget::{Budget, Budgets, Level, ReachedBudget, UsageToday};
-use crate::proxy::{BenchLimits, Notice, Proxy, ProxyId};
+use crate::proxy::{BenchLimits, Notice, Pool, Proxy, ProxyId};
 
 impl Pool {
     pub fn with_budgets(mut self, budgets: Budgets) -> Pool {
