@@ -308,6 +308,13 @@ mod tests {
     }
 
     #[test]
+    fn events_of_the_crawl_are_gathered_and_those_of_jobs_are_not() {
+        let events = [NotifiedEvent::JobCompleted, NotifiedEvent::JobFailed, NotifiedEvent::CrawlFailed];
+        assert_eq!(events.map(NotifiedEvent::is_of_jobs), [true, true, false]);
+        assert!(!NotifiedEvent::StoreBlind.is_of_jobs() && !NotifiedEvent::QualityFound.is_of_jobs());
+    }
+
+    #[test]
     fn ten_tries_take_three_days_and_the_receiver_may_ask_for_more_time() {
         let delays: Vec<u64> = (1..).map_while(|tries| delay_after(tries, None)).map(|delay| delay.as_secs()).collect();
         assert_eq!(delays, [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400]);
