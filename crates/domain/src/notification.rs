@@ -250,6 +250,9 @@ mod tests {
     #[case::a_webhook(EndpointKind::Webhook, "https://example.org/hook?a=b", Ok(()))]
     #[case::a_file(EndpointKind::Webhook, "file:///etc/passwd", Err("such as"))]
     #[case::no_address(EndpointKind::Webhook, "example.org/hook", Err("such as"))]
+    #[case::the_longest(EndpointKind::Webhook, &format!("https://a.example/{}", "p".repeat(2030)), Ok(()))]
+    #[case::too_long(EndpointKind::Webhook, &format!("https://a.example/{}", "p".repeat(2031)), Err("2048 bytes"))]
+    #[case::far_too_long(EndpointKind::Webhook, &format!("https://a.example/{}", "p".repeat(4000)), Err("2048 bytes"))]
     #[case::a_password(EndpointKind::Webhook, "https://a:b@example.org/", Err("credential"))]
     #[case::a_topic(EndpointKind::Ntfy, "https://ntfy.sh/mine", Ok(()))]
     #[case::no_topic(EndpointKind::Ntfy, "https://ntfy.sh/", Err("no topic"))]
@@ -305,9 +308,16 @@ mod tests {
     }
 
     #[test]
+    fn events_of_the_crawl_are_gathered_and_those_of_jobs_are_not() {
+        let events = [NotifiedEvent::JobCompleted, NotifiedEvent::JobFailed, NotifiedEvent::CrawlFailed];
+        assert_eq!(events.map(NotifiedEvent::is_of_jobs), [true, true, false]);
+        assert!(!NotifiedEvent::StoreBlind.is_of_jobs() && !NotifiedEvent::QualityFound.is_of_jobs());
+    }
+
+    #[test]
     fn ten_tries_take_three_days_and_the_receiver_may_ask_for_more_time() {
         let delays: Vec<u64> = (1..).map_while(|tries| delay_after(tries, None)).map(|delay| delay.as_secs()).collect();
-        assert_eq!(delays, DELAYS);
+        assert_eq!(delays, [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400]);
         assert!(Duration::from_secs(delays.iter().sum()) < MAX_AGE);
         assert_eq!(delay_after(1, Some(Duration::from_secs(60))), Some(Duration::from_secs(60)));
         assert_eq!(delay_after(2, Some(Duration::from_secs(60))), Some(Duration::from_secs(300)));

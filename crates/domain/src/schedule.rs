@@ -97,8 +97,28 @@ mod tests {
 
     use super::*;
 
+    const PHOENIX: &str = "America/Phoenix";
+
     fn at(text: &str) -> DateTime<Utc> {
         text.parse().unwrap()
+    }
+
+    fn in_phoenix(line: &str) -> CronLine {
+        CronLine { line: line.to_owned(), time_zone: Some(PHOENIX.to_owned()) }
+    }
+
+    #[rstest]
+    #[case::none(None, None, None)]
+    #[case::an_interval(Some(4.0), None, Some(Recurrence::EveryHours(4.0)))]
+    #[case::a_line(None, Some("0 6 * * *"), Some(Recurrence::Cron(in_phoenix("0 6 * * *"))))]
+    #[case::the_line_goes_first(Some(4.0), Some("0 6 * * *"), Some(Recurrence::Cron(in_phoenix("0 6 * * *"))))]
+    fn a_recurrence_is_read_from_its_columns(
+        #[case] interval_hours: Option<f64>,
+        #[case] cron: Option<&str>,
+        #[case] expected: Option<Recurrence>,
+    ) {
+        let columns = RecurrenceColumns { interval_hours, cron, time_zone: Some(PHOENIX) };
+        assert_eq!(Recurrence::of_columns(columns), expected);
     }
 
     #[rstest]

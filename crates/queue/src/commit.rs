@@ -198,3 +198,39 @@ fn new_task(parent: &ClaimedTask, follow_up: &FollowUp) -> NewTask {
     // one above its parent: a fetched menu becomes products before more menus are fetched
     follow_up.task(parent.lease.id, parent.platform.as_deref(), parent.priority.saturating_add(1))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of_store(role: Role, store: Option<i64>) -> NewTask {
+        NewTask { dispensary_id: store, ..NewTask::new(role) }
+    }
+
+    fn parent(store: Option<i64>) -> ClaimedTask {
+        let lease = TaskLease { id: 1, fence: 1, worker_id: "w".to_owned() };
+        started_task(lease, &of_store(Role::PayloadFetch, store))
+    }
+
+    #[test]
+    fn a_slot_goes_on_with_a_role_of_its_worker_for_the_same_store() {
+        let slot = Slot { roles: &[Role::ProductRefresh], lease: Duration::from_secs(60) };
+        let takes = |role, store| slot.takes(&parent(Some(1)), &of_store(role, store));
+        assert!(takes(Role::ProductRefresh, Some(1)));
+        assert!(!takes(Role::ProductRefresh, Some(2)) && !takes(Role::ProductRefresh, None));
+        assert!(!takes(Role::PayloadFetch, Some(1)));
+    }
+
+    #[test]
+    fn a_run_waits_for_one_to_a_thousand_children_of_a_bounded_size() {
+        let fault = |child: NewTask, count| check_children(&vec![child; count]).err().unwrap_or_default();
+        let child = || of_store(Role::ScrapeAccount, None);
+        let with_key = |bytes| NewTask { dedup_key: Some("k".repeat(bytes)), ..child() };
+        let with_args = |bytes| NewTask { payload: Value::String("a".repeat(bytes)), ..child() };
+        assert_eq!([fault(with_key(MAX_KEY_BYTES), MAX_CHILDREN), fault(with_args(MAX_ARGS_BYTES - 2), 1)], ["", ""]);
+        assert!(fault(child(), 0).contains("creates none"));
+        assert!(fault(child(), MAX_CHILDREN + 1).contains("1001 children"));
+        assert!(fault(with_key(MAX_KEY_BYTES + 1), 1).contains("longer than 200 bytes"));
+        assert!(fault(with_args(MAX_ARGS_BYTES - 1), 1).contains("maximum 16777216"));
+    }
+}

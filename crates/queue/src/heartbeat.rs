@@ -235,4 +235,10 @@ mod tests {
         let seconds = LeaseTimes { lease: Duration::from_secs(2), heartbeat: Duration::from_millis(500) };
         assert_eq!(lease_times_while_draining(seconds).lease, seconds.lease);
     }
+
+    #[test]
+    fn a_renewal_has_its_leases_by_the_ids_of_the_answer() {
+        let lease = |id| TaskLease { id, fence: 1, worker_id: "w".to_owned() };
+        assert_eq!(partition(&[lease(1), lease(2)], &[2, 3]), (vec![lease(2)], vec![lease(1)]));
+    }
 }

@@ -280,6 +280,18 @@ mod tests {
         let _second = held_tasks.enter(entry(lease(1, 2, "b")));
         held_tasks.leave(&lease(1, 1, "a"));
         assert_eq!(held_tasks.count(), 1);
+        held_tasks.leave(&lease(1, 2, "b"));
+        assert_eq!(held_tasks.count(), 0);
+    }
+
+    #[test]
+    fn a_lost_lease_stops_its_own_run_which_is_held_until_its_end() {
+        let held_tasks = HeldTasks::default();
+        let mut stop_signal = held_tasks.enter(entry(lease(1, 2, "a")));
+        held_tasks.stop_lost(&lease(1, 1, "a"));
+        assert!(stop_signal.try_recv().is_err());
+        held_tasks.stop_lost(&lease(1, 2, "a"));
+        assert_eq!((stop_signal.try_recv(), held_tasks.count()), (Ok(Stop::Lost), 1));
     }
 
     #[test]

@@ -256,3 +256,40 @@ impl<E: HasDisposition + Error> From<E> for TaskError {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_follow_up_has_its_own_fields_and_from_its_parent_only_what_it_does_not_name() {
+        let bare = FollowUp::new(Role::ScrapeAccount, json!({ "url": "https://site.example/ann" }));
+        let full = FollowUp {
+            dispensary_id: Some(3),
+            platform: Some("site".to_owned()),
+            account: Some("ann".to_owned()),
+            dedup_key: Some("ann on site".to_owned()),
+            priority: Some(9),
+            ..bare.clone()
+        };
+        let of_parent = NewTask {
+            payload: bare.args.clone(),
+            platform: Some("parents".to_owned()),
+            priority: 4,
+            parent_task_id: Some(7),
+            ..NewTask::new(Role::ScrapeAccount)
+        };
+        let own = NewTask {
+            dispensary_id: full.dispensary_id,
+            platform: full.platform.clone(),
+            account: full.account.clone(),
+            dedup_key: full.dedup_key.clone(),
+            priority: 9,
+            ..of_parent.clone()
+        };
+        let tasks = [bare, full].map(|follow_up| follow_up.task(7, Some("parents"), 4));
+        assert_eq!(tasks, [of_parent, own]);
+    }
+}

@@ -371,6 +371,21 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_statement_is_given_up_after_an_error_that_stays_and_at_the_end_of_its_time() {
+        let executor = executor();
+        let (task, owner) = (task(), SlotOwner { name: "w".to_owned(), roles: RoleSet::any() });
+        let run = Run::new(&executor, &task, &owner);
+        let (away, slow) = (DbError::Unavailable("gone".to_owned()), DbError::TooSlow("slow".to_owned()));
+        assert!(!run.retries().wait_after(&DbError::Missing("the row".to_owned())).await);
+        let mut third = Retries { deadlines_missed: MAX_DEADLINES_MISSED - 1, ..run.retries() };
+        assert!(!third.wait_after(&slow).await);
+        let mut late = Retries { limit: Duration::ZERO, ..run.retries() };
+        assert!(!late.wait_after(&away).await);
+        executor.lifecycle.advance(Phase::Releasing);
+        assert!(!run.retries().wait_after(&away).await);
+    }
+
+    #[tokio::test]
     async fn a_commit_starts_what_the_handler_asked_for_after_it() {
         let (executor, task) = (executor(), task());
         let (seen, mut results) = mpsc::channel(1);

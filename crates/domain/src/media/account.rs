@@ -150,6 +150,19 @@ mod tests {
     }
 
     #[rstest]
+    #[case::letters("instagram", true)]
+    #[case::every_kind_of_character("site_4-you", true)]
+    #[case::the_longest(&"a".repeat(64), true)]
+    #[case::empty("", false)]
+    #[case::long(&"a".repeat(65), false)]
+    #[case::a_capital("Site", false)]
+    #[case::a_dot("site.example", false)]
+    #[case::a_slash("a/b", false)]
+    fn a_platform_is_a_short_lower_case_name(#[case] name: &str, #[case] is_taken: bool) {
+        assert_eq!(check_platform(name).is_ok(), is_taken);
+    }
+
+    #[rstest]
     #[case::a_site("https://site.example/ann", None)]
     #[case::a_family("mastodon:https://site.example/@ann", None)]
     #[case::a_file("file:///etc/passwd", Some(AccountFault::Address))]
@@ -159,6 +172,8 @@ mod tests {
     #[case::no_host("https://", Some(AccountFault::Address))]
     #[case::a_second_line("https://a.example/\nhttps://b.example/", Some(AccountFault::Address))]
     #[case::a_login("https://u:p@a.example/", Some(AccountFault::LogIn))]
+    #[case::the_longest(&format!("https://a.example/{}", "p".repeat(1982)), None)]
+    #[case::too_long(&format!("https://a.example/{}", "p".repeat(1983)), Some(AccountFault::Address))]
     fn an_address_is_one_of_the_web(#[case] address: &str, #[case] fault: Option<AccountFault>) {
         assert_eq!(web_address(address).err(), fault);
     }

@@ -399,5 +399,6 @@ pub(super) mod tests {
         let mut health = Health::of(stored(30), &[], &limits(), start);
         health.adopt(stored(25), &limits(), start + 5 * SECOND);
         assert_eq!(health.condition(), Condition::Benched { since: start, until: start + 30 * SECOND });
+        assert_eq!([29, 30].map(|second| health.is_benched(start + second * SECOND)), [true, false]);
     }
 }

@@ -108,8 +108,64 @@ fn typed<'a, T: Deserialize<'a> + Default>(role: Role, payload: &'a Value) -> Re
 mod tests {
     use rstest::rstest;
     use serde_json::json;
+    use strum::VariantArray;
 
     use super::*;
+    use crate::task::kind::Schedule;
+
+    #[rstest]
+    #[case(Role::ScrapeAccount, Some("username"), None)]
+    #[case(Role::DownloadMedia, None, Some("media_ids"))]
+    #[case(Role::PaidContentCreator, Some("creator_id"), None)]
+    #[case(Role::ForumScrape, None, Some("thread_ids"))]
+    #[case(Role::EasynewsMonitor, None, Some("search_queries"))]
+    #[case(Role::Notify, Some("endpoint_id"), None)]
+    #[case(Role::PaidContentSync, None, None)]
+    #[case(Role::PayloadFetch, None, None)]
+    fn two_tasks_with_the_same_arguments_of_their_key_are_one(
+        #[case] role: Role,
+        #[case] account: Option<&str>,
+        #[case] argument: Option<&str>,
+    ) {
+        let key = role.kind().key;
+        assert_eq!((key.account, key.argument), (account, argument));
+    }
+
+    #[test]
+    fn a_new_installation_has_these_schedules() {
+        let text = |schedule: &Schedule| match schedule {
+            Schedule::Always(always) => {
+                let platform = always.platform.unwrap_or("any");
+                format!("{} every {} h at {} ({platform})", always.name, always.hours, always.priority)
+            }
+            Schedule::WithRows { table, event, only, hours } => {
+                format!("{table} every {hours} h on {event} {}", only.unwrap_or("of any row"))
+            }
+        };
+        let schedules: Vec<String> = Role::VARIANTS.iter().flat_map(|role| role.kind().schedules).map(text).collect();
+        let expected = [
+            "store_discovery_dutchie every 24 h at 5 (dutchie)",
+            "payload_fetch_all every 4 h at 0 (any)",
+            "analytics_refresh every 6 h at 0 (any)",
+            "media_accounts every 6 h on INSERT OR UPDATE OF kind NEW.kind = 'creator'",
+            "watched_threads every 6 h on INSERT of any row",
+            "watched_channels every 1 h on INSERT of any row",
+            "saved_searches every 6 h on INSERT of any row",
+            "people every 24 h on INSERT of any row",
+        ];
+        assert_eq!(schedules, expected);
+    }
+
+    #[test]
+    fn a_completed_fetch_makes_a_refresh() {
+        let pairs = Role::VARIANTS.iter().filter_map(|role| role.kind().follow_up.map(|next| (*role, next)));
+        let expected = [
+            (Role::EntryPointDiscovery, Role::ProductDiscovery),
+            (Role::ProductDiscovery, Role::ProductRefresh),
+            (Role::PayloadFetch, Role::ProductRefresh),
+        ];
+        assert_eq!(pairs.collect::<Vec<_>>(), expected);
+    }
 
     #[rstest]
     #[case::null_is_empty(Role::PayloadFetch, json!(null), Args::PayloadFetch(payload_fetch::Args {}))]

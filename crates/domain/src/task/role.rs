@@ -311,6 +311,18 @@ mod tests {
     }
 
     #[rstest]
+    #[case::of_the_crawl(Role::PayloadFetch, (0, None))]
+    #[case::of_the_crawl_with_a_priority(Role::ProductDiscovery, (10, None))]
+    #[case::of_a_service(Role::Notify, (10, None))]
+    #[case::of_media(Role::YoutubeMonitor, (3, Some(8)))]
+    fn scheduled_media_jobs_give_way_unless_a_person_runs_them_now(
+        #[case] role: Role,
+        #[case] priorities: (i32, Option<i32>),
+    ) {
+        assert_eq!((role.schedule_priority(), role.run_now_priority()), priorities);
+    }
+
+    #[rstest]
     #[case::its_own(Role::ProductRefresh, "product_refresh")]
     #[case::a_first_fetch_is_a_fetch(Role::ProductDiscovery, "payload_fetch")]
     #[case::of_media(Role::ScrapeAccount, "scrape_account")]
