@@ -375,7 +375,7 @@ fn no_text_shows_users_the_debug_form_of_a_value() {
         for text in &file.strings {
             let shown = text.match_indices(":?}").map(|(at, _)| text[..at].rsplit('{').next().unwrap_or_default());
             wrong.extend(
-                shown.filter(|shown| !is_allowed(&file, shown)).map(|shown| format!("{}: {{{shown}:?}}", file.path)),
+                shown.filter(|shown| !is_allowed(file, shown)).map(|shown| format!("{}: {{{shown}:?}}", file.path)),
             );
         }
         // fields of a log line: `warn!(?kind, …)`, `warn!(kind = ?kind, …)`

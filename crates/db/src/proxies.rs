@@ -1,6 +1,6 @@
 //! `proxies`: the forward proxies. Several processes share the table, so counters are only incremented.
 //!
-//! Only [`load`] returns passwords; [`proxy_passwords`] describes how they are stored. Cooldowns follow the
+//! Only [`load`] returns passwords; [`passwords`] describes how they are stored. Cooldowns follow the
 //! database's clock: [`load`] returns the time left, [`flush`] takes the duration of a cooldown.
 
 pub(crate) mod benches;

@@ -1,4 +1,4 @@
-//! Statements that are made from templates and columns ([`super::columns`], [`crate::media::records`]).
+//! Statements that are made from templates and columns ([`super::columns`](mod@super::columns), [`crate::media::records`]).
 
 use super::columns::copy_statement;
 use crate::products::variant_history::VariantChange;

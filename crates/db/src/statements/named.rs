@@ -4,7 +4,7 @@
 //! named!(client.query("tasks/jobs/list.sql", id, state = state.name(), limit))
 //! ```
 //!
-//! The compiler writes the numbers that the server wants ([`numbered`](super::numbered)): a name without a value, a value
+//! The compiler writes the numbers that the server wants ([`numbered`](mod@super::numbered)): a name without a value, a value
 //! without a use and two values of one name are compile errors, and a call costs no more than one with numbers.
 
 use crate::connection::client::TypedParam;

@@ -91,7 +91,7 @@ pub struct Completion {
 #[derive(Debug, Default)]
 pub struct ClaimBatchResult {
     /// Entries of `done` that were written. The others are lost, or another session has their rows locked:
-    /// [`settle`] distinguishes the two.
+    /// [`settle()`](super::settle()) distinguishes the two.
     pub settled: Vec<TaskId>,
     pub claimed: Vec<ClaimedTask>,
 }
