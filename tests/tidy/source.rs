@@ -51,8 +51,11 @@ impl Source {
 
     /// Lines that are neither empty nor comments, before the tests at the end.
     pub fn code_lines(&self) -> usize {
-        let code = self.text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
-        code.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//")).count()
+        self.before_tests().lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//")).count()
+    }
+
+    pub fn before_tests(&self) -> &str {
+        self.text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default()
     }
 
     fn write(&mut self, tokens: &[TokenTree]) {
