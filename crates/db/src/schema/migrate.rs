@@ -10,12 +10,12 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
-
 use thiserror::Error;
 use tokio_postgres::Row;
 
+use super::{server_info, task_kinds};
 use crate::statements::{first_column, read_all, rows, sql};
-use crate::{Client, Db, DbError, schema};
+use crate::{Client, Db, DbError};
 use foundation::digest::sha256_hex;
 use telemetry::events;
 
@@ -60,7 +60,7 @@ pub enum MigrateError {
          ALTER ROLE or ALTER DATABASE … SET search_path = public"
     )]
     NoSchema,
-    #[error("the database's encoding is {0}, but menus need UTF8: {remedy}", remedy = schema::server_info::ENCODING_REMEDY)]
+    #[error("the database's encoding is {0}, but menus need UTF8: {remedy}", remedy = server_info::ENCODING_REMEDY)]
     Encoding(String),
     #[error("the schema could not be compared or changed")]
     Db(#[from] DbError),
@@ -152,7 +152,7 @@ pub fn knows(migration: &str) -> bool {
 
 /// Changes when any of the files does.
 pub fn digest() -> String {
-    digest_of(&[MIGRATIONS, OBJECTS, &[(schema::task_kinds::NAME, &schema::task_kinds::sql())]].concat())
+    digest_of(&[MIGRATIONS, OBJECTS, &[(task_kinds::NAME, &task_kinds::sql())]].concat())
 }
 
 /// Files to compare the database with: those in this program, or a test's own.
@@ -185,8 +185,8 @@ impl Files {
     fn embedded() -> Result<Files, MigrateError> {
         let bad = |_| MigrateError::BadName(format!("objects/REVISION ({OBJECTS_REVISION})"));
         let (revision, _) = OBJECTS_REVISION.trim().split_once(' ').unwrap_or_default();
-        let kinds = schema::task_kinds::sql();
-        let objects = [OBJECTS, &[(schema::task_kinds::NAME, &kinds)]].concat();
+        let kinds = task_kinds::sql();
+        let objects = [OBJECTS, &[(task_kinds::NAME, &kinds)]].concat();
         Files::new(MIGRATIONS, &objects, revision.parse().map_err(bad)?)
     }
 
@@ -218,8 +218,8 @@ impl Files {
     }
 
     async fn apply(&self, db: &Db) -> Result<Report, MigrateError> {
-        let encoding = schema::server_info::read(&db.client().await?).await?.encoding;
-        if encoding != schema::server_info::ENCODING {
+        let encoding = server_info::read(&db.client().await?).await?.encoding;
+        if encoding != server_info::ENCODING {
             return Err(MigrateError::Encoding(encoding));
         }
         let tx = db.begin_maintenance().await?;

@@ -5,7 +5,7 @@
 
 use thiserror::Error;
 
-use super::groups::GroupError;
+use super::groups::{self, GroupError};
 use super::views::filter::FilterValues;
 use crate::statements::named;
 use crate::tasks::requests::RequestError;
@@ -55,8 +55,8 @@ pub async fn bulk(tx: &Tx, request: &StoreBulkRequest) -> Result<StoreBulkAnswer
         (StoreAction::Crawl, _) => queue(tx, Role::PayloadFetch, &ids, Some(BY_HAND)).await?,
         (StoreAction::Enable, _) => (set_crawl_enabled(tx, &ids, true).await?, 0),
         (StoreAction::Disable, _) => (set_crawl_enabled(tx, &ids, false).await?, 0),
-        (StoreAction::AddToGroup, Some(group)) => (changed(stores::groups::put_in(tx, &group, &ids).await?), 0),
-        (StoreAction::RemoveFromGroup, Some(group)) => (changed(stores::groups::take_out(tx, &group, &ids).await?), 0),
+        (StoreAction::AddToGroup, Some(group)) => (changed(groups::put_in(tx, &group, &ids).await?), 0),
+        (StoreAction::RemoveFromGroup, Some(group)) => (changed(groups::take_out(tx, &group, &ids).await?), 0),
         (StoreAction::AddToGroup | StoreAction::RemoveFromGroup, None) => (0, 0),
     };
     Ok(StoreBulkAnswer { done, raised, ..counted })

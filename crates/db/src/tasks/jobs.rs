@@ -3,8 +3,9 @@
 
 use thiserror::Error;
 
+use super::requests;
 use crate::statements::{first_column, json, named, optional_json, read_all, rows, sql, word};
-use crate::{Client, DbError, Tx, tasks};
+use crate::{Client, DbError, Tx};
 use contract::jobs::{JobFilter, JobView, NewJob, PendingCount};
 use domain::task::TaskId;
 use domain::task::role::Role;
@@ -51,7 +52,7 @@ pub async fn get(client: &Client, id: TaskId) -> Result<JobView, DbError> {
 /// Queues a job, unless an open one does the same.
 pub async fn insert(tx: &Tx, job: &NewJob) -> Result<TaskId, NewJobError> {
     let NewJob { role, platform, account, priority, payload, scheduled_for, max_retries, depends_on } = job;
-    if let Some(missing) = tasks::requests::missing(tx, depends_on).await?.into_iter().min() {
+    if let Some(missing) = requests::missing(tx, depends_on).await?.into_iter().min() {
         return Err(NewJobError::MissingDependency(missing));
     }
     if let Some(row) =

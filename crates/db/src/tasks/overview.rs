@@ -4,9 +4,10 @@
 
 use std::collections::BTreeMap;
 
-use super::views::{capacity, counts};
+use super::pauses;
+use super::views::{self, capacity, counts};
 use crate::statements::{FromRow, document, rows, sql};
-use crate::{Client, DbError, Tx, products, proxies, schema, tasks, workers};
+use crate::{Client, DbError, Tx, products, proxies, schema, workers};
 use contract::overview::{Failures, Navigation, Overview, StoreCounts};
 use contract::tasks::QueuePicture;
 use domain::proxy::Budgets;
@@ -34,7 +35,7 @@ pub async fn read(
         counts: counts::counts(snapshot).await?,
         ready: counts::ready(snapshot).await?,
         capacity: capacity::by_role(snapshot).await?,
-        running: tasks::views::running(snapshot, MAX_RUNNING_SHOWN).await?,
+        running: views::running(snapshot, MAX_RUNNING_SHOWN).await?,
         workers: workers::list_with_tasks(snapshot).await?,
         failures: failures(snapshot, hours).await?,
         stores: stores(snapshot, MAX_TROUBLED).await?,
@@ -42,7 +43,7 @@ pub async fn read(
         proxies: proxies.counts,
         usable_proxies: proxies.usable,
         resting_proxies: proxies::resting(snapshot, budgets).await?,
-        pauses: tasks::pauses::list(snapshot).await?,
+        pauses: pauses::list(snapshot).await?,
         next_run_at: next_run.try_get("next_run_at")?,
         now: next_run.try_get("now")?,
     })
@@ -73,7 +74,7 @@ pub async fn queue(snapshot: &Tx) -> Result<QueuePicture, DbError> {
     Ok(QueuePicture {
         pods: worker::pod::pods(workers::list_with_tasks(snapshot).await?),
         queue: counts::counts(snapshot).await?,
-        running: tasks::views::running(snapshot, MAX_RUNNING).await?,
+        running: views::running(snapshot, MAX_RUNNING).await?,
         failed_last_hour: failed_by_pod(snapshot).await?,
     })
 }

@@ -8,7 +8,7 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 use strum::IntoStaticStr;
 
-use crate::menu;
+use super::content_hash;
 use crate::switches::word;
 
 /// Id of a row of `store_products`.
@@ -163,7 +163,7 @@ pub struct SpecialsJson {
 
 impl SpecialsJson {
     pub fn new(json: String) -> Self {
-        SpecialsJson { hash: menu::content_hash::of_text(&json), text: json.into() }
+        SpecialsJson { hash: content_hash::of_text(&json), text: json.into() }
     }
 
     pub fn as_str(&self) -> &str {

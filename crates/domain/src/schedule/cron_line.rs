@@ -8,8 +8,7 @@ use croner::parser::CronParser;
 use jiff::tz::{AmbiguousOffset, TimeZone};
 use jiff::{SignedDuration, Timestamp, civil};
 
-use super::RecurrenceError;
-use crate::schedule;
+use super::{RecurrenceError, time_zone};
 
 /// Time and number of next runs over which the runs of a line are counted.
 const COUNTED_HOURS: i64 = 4 * 7 * 24;
@@ -76,7 +75,7 @@ impl CronLine {
     pub(super) fn read(&self) -> Result<Times, RecurrenceError> {
         let bad = |fault| RecurrenceError::Cron { line: self.line.clone(), fault };
         let zone = match &self.time_zone {
-            Some(name) => schedule::time_zone::find(name).ok_or_else(|| RecurrenceError::TimeZone(name.clone()))?,
+            Some(name) => time_zone::find(name).ok_or_else(|| RecurrenceError::TimeZone(name.clone()))?,
             None => TimeZone::UTC,
         };
         let fields = fields(&self.line).map_err(bad)?;

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::store;
+use super::us_states;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Place {
@@ -21,7 +21,7 @@ impl Place {
     /// The postal code of the US state that it is in.
     pub fn us_state(&self) -> Option<&'static str> {
         let region = self.region.as_deref().filter(|_| self.country.as_deref() == Some("US"))?;
-        store::us_states::code(region)
+        us_states::code(region)
     }
 }
 
