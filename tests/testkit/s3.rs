@@ -1,6 +1,7 @@
 //! `S3`: a server that speaks S3 on a loopback address, with its objects as files of a directory. It can go
 //! away, and come back with all of them.
 
+use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -17,6 +18,8 @@ use settings::Config;
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::process::Command;
 use tokio::task::{JoinHandle, JoinSet};
+
+use crate::{PATIENCE, until_some};
 
 /// Maximum number of connections that wait to be accepted.
 const BACKLOG: u32 = 1024;
@@ -65,10 +68,7 @@ impl S3 {
         let Some(serving) = self.serving.take() else { return };
         serving.abort();
         let _ = serving.await;
-        let socket = TcpSocket::new_v4().unwrap();
-        socket.set_reuseaddr(true).unwrap();
-        socket.bind(self.address).unwrap();
-        self.held = Some(socket);
+        self.held = Some(until_some("the port can be held", PATIENCE, async || hold(self.address).ok()).await);
     }
 
     pub async fn start_again(&mut self) {
@@ -159,6 +159,15 @@ impl S3 {
         paths.sort();
         paths
     }
+}
+
+/// Takes a port without listening there. It fails while a process that another test starts still has the old listener:
+/// between its fork and its exec.
+fn hold(address: SocketAddr) -> io::Result<TcpSocket> {
+    let socket = TcpSocket::new_v4()?;
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    Ok(socket)
 }
 
 fn denied() -> Response<s3s::Body> {

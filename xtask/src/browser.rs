@@ -26,6 +26,8 @@ use crate::look::Look;
 /// Maximum time of a start, a click and a condition, on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(30);
 const POLL: Duration = Duration::from_millis(50);
+/// Maximum time of a wait in a page, after which the driver is asked again.
+const MAX_WAIT_IN_PAGE: Duration = Duration::from_secs(2);
 const MAX_STARTS: usize = 3;
 const REMEDY: &str = "install Chromium and its driver (Debian: apt-get install chromium chromium-driver)";
 
@@ -119,14 +121,17 @@ impl Browser {
     /// Waits until an expression is truthy, and returns it.
     pub async fn until(&self, what: &str, expression: &str) -> anyhow::Result<Value> {
         let begun = Instant::now();
+        let wait = wait_in_page(expression);
         loop {
-            let value = self.client.execute(&format!("return {expression}"), Vec::new()).await;
+            let value = self.client.execute_async(&wait, Vec::new()).await;
             match value {
                 Ok(value) if is_truthy(&value) => return Ok(value),
                 last if begun.elapsed() > PATIENCE => {
                     bail!("not within {PATIENCE:?}: {what}; last: {last:?}; {}", self.state().await)
                 }
-                _ => tokio::time::sleep(POLL).await,
+                // the page was left, or its scripts have not begun
+                Err(_) => tokio::time::sleep(POLL).await,
+                Ok(_) => {}
             }
         }
     }
@@ -299,6 +304,22 @@ fn capabilities(profile: &str) -> Capabilities {
     capabilities.insert("timeouts".to_owned(), json!({ "script": MAX_SCRIPT.as_millis() as u64 }));
     capabilities.insert("goog:loggingPrefs".to_owned(), json!({"browser": "ALL"}));
     capabilities
+}
+
+/// A script that asks again and again in the page: each request to the driver costs more than many of its questions.
+fn wait_in_page(expression: &str) -> String {
+    let (poll, most) = (POLL.as_millis(), MAX_WAIT_IN_PAGE.as_millis());
+    format!(
+        "const done = arguments[arguments.length - 1];
+         const begun = Date.now();
+         const ask = () => {{
+             let value = null;
+             try {{ value = {expression}; }} catch {{}}
+             if (value || Date.now() - begun > {most}) return done(value ?? null);
+             setTimeout(ask, {poll});
+         }};
+         ask();"
+    )
 }
 
 fn is_truthy(value: &Value) -> bool {
