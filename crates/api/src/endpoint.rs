@@ -4,12 +4,20 @@
 //! A handler's requirement for its caller is read off its first argument, so a handler without a guard does
 //! not compile. The other arguments describe the operation's parameters, its body and the refusals of these.
 
+use std::sync::Arc;
+
 use axum::Extension;
+use axum::extract::Request;
 use axum::handler::Handler;
+use axum::response::Response;
+use axum::routing::MethodRouter;
+use futures_util::future::BoxFuture;
 use utoipa::openapi::extensions::ExtensionsBuilder;
-use utoipa::openapi::path::{Operation, PathItem};
+use utoipa::openapi::path::{Operation, Paths};
 use utoipa::openapi::security::SecurityRequirement;
-use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
+use utoipa::openapi::{HttpMethod, RefOr, Schema};
+use utoipa_axum::PathItemExt;
+use utoipa_axum::router::OpenApiRouter;
 
 use super::query::NoQuery;
 use super::{Access, ApiState, Describe, Description, Guard};
@@ -46,39 +54,69 @@ guarded! { A B C }
 guarded! { A B C D }
 guarded! { A B C D E }
 
+/// A handler with its description, as `#[utoipa::path]` gives it.
+pub struct Endpoint<H> {
+    pub handler: H,
+    /// The handler's path: `tasks :: list`.
+    pub name: &'static str,
+    pub path: String,
+    pub methods: Vec<HttpMethod>,
+    pub operation: Operation,
+    pub schemas: Vec<(String, RefOr<Schema>)>,
+}
+
 /// Adds the routes of one handler, its operation completed by its arguments and by the common part of all
-/// operations with this access. `name` is the handler's path: `tasks :: list`.
-pub fn add<H: Handler<T, ApiState>, T: GuardedArgs>(
+/// operations with this access.
+pub fn add<H: Handler<T, ApiState>, T: GuardedArgs + 'static>(
     router: OpenApiRouter<ApiState>,
-    (mut schemas, mut paths, methods): UtoipaMethodRouter<ApiState>,
-    _: H,
-    name: &str,
+    endpoint: Endpoint<H>,
 ) -> OpenApiRouter<ApiState> {
-    for operation in paths.paths.values_mut().flat_map(operations) {
-        operation.operation_id = Some(name.replace(' ', "").replace("::", "_"));
-        let mut description = Description { operation, schemas: &mut schemas };
-        T::OTHERS.iter().for_each(|describe| describe(&mut description));
-        complete(&mut description, T::ACCESS);
+    let routes = erased(endpoint.handler);
+    let Endpoint { name, path, methods, mut operation, mut schemas, .. } = endpoint;
+    operation.operation_id = Some(name.replace(' ', "").replace("::", "_"));
+    let mut description = Description { operation: &mut operation, schemas: &mut schemas };
+    T::OTHERS.iter().for_each(|describe| describe(&mut description));
+    complete(&mut description, T::ACCESS);
+    let routes =
+        methods.iter().fold(MethodRouter::new(), |all, method| all.on(method.to_method_filter(), routes.clone()));
+    let routes = if T::READS_QUERY { routes } else { routes.route_layer(Extension(NoQuery)) };
+    let mut paths = Paths::new();
+    paths.add_path_operation(path, methods, operation);
+    router.routes((schemas, paths, routes))
+}
+
+/// Any handler, as one type. The types that axum puts around a handler differ by handler, and for each of them the compiler
+/// checks that all that the handler waits for can be sent to another thread: half of the compile time of this crate.
+#[derive(Clone)]
+struct Erased(Arc<dyn Fn(Request, ApiState) -> BoxFuture<'static, Response> + Send + Sync>);
+
+fn erased<H: Handler<T, ApiState>, T: 'static>(handler: H) -> Erased {
+    Erased(Arc::new(move |request, state| Box::pin(handler.clone().call(request, state))))
+}
+
+impl Handler<(), ApiState> for Erased {
+    type Future = BoxFuture<'static, Response>;
+
+    fn call(self, request: Request, state: ApiState) -> Self::Future {
+        self.0(request, state)
     }
-    let methods = if T::READS_QUERY { methods } else { methods.route_layer(Extension(NoQuery)) };
-    router.routes((schemas, paths, methods))
 }
 
 macro_rules! endpoints {
     ($($handler:path),+ $(,)?) => {{
         let router = utoipa_axum::router::OpenApiRouter::<$crate::ApiState>::default();
-        $(let router =
-            $crate::endpoint::add(router, utoipa_axum::routes!($handler), $handler, stringify!($handler));)+
+        $(let router = {
+            let mut schemas = Vec::new();
+            // the part of `routes!` that does not pass the handler to axum
+            let (path, operation, methods) = utoipa_axum::routes!(@resolve_types $handler : schemas);
+            let (handler, name) = ($handler, stringify!($handler));
+            $crate::endpoint::add(router, $crate::endpoint::Endpoint { handler, name, path, methods, operation, schemas })
+        };)+
         router
     }};
 }
 
 pub(super) use endpoints;
-
-/// The operations of a path.
-pub fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
-    [&mut item.get, &mut item.post, &mut item.put, &mut item.delete].into_iter().flatten()
-}
 
 fn complete(description: &mut Description<'_>, access: Access) {
     let role = access.role.map_or("none", Into::into);
