@@ -16,7 +16,7 @@ const REFRESHED: &str = "SELECT count(*) FROM worker_tasks WHERE status = 'compl
 const COMPLETED: &str = "SELECT count(*) FROM worker_tasks WHERE status = 'completed'";
 
 #[tokio::test]
-#[ignore = "needs a minute and two servers: ./dev ops-test"]
+#[cfg_attr(not(slow_tests), ignore = "needs a minute and two servers: ./dev ops-test")]
 async fn work_resumes_within_ten_seconds_of_a_promotion_and_nothing_is_lost_or_done_twice() {
     let failovers: u32 = std::env::var("DROVER_FAILOVERS").map_or(2, |text| text.parse().unwrap());
     let mut servers = Replicated::start().await;

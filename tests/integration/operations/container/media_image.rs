@@ -13,7 +13,7 @@ use crate::media::harness::MediaHarness;
 const TOOLS: [&str; 5] = ["gallery-dl:", "yt-dlp:", "ffmpeg:", "ffprobe:", "node:"];
 
 #[tokio::test]
-#[ignore = "needs mmdebstrap, buildah and mounts: ./dev ops-test"]
+#[cfg_attr(not(slow_tests), ignore = "needs mmdebstrap, buildah and mounts: ./dev ops-test")]
 async fn the_media_image_has_the_tools_and_scrapes_with_them() {
     let files = Image::build_with_media_tools(&program()).unpack();
     assert_eq!(files.set_user_id_or_writable_by_all(), ["/tmp"]);

@@ -58,7 +58,7 @@ fn the_containerfile_builds_what_the_script_builds() {
 }
 
 #[test]
-#[ignore = "needs mmdebstrap and buildah: ./dev ops-test"]
+#[cfg_attr(not(slow_tests), ignore = "needs mmdebstrap and buildah: ./dev ops-test")]
 fn the_image_of_a_program_is_the_same_each_time() {
     let (first, second) = (Image::build(&program()), Image::build(&program()));
     assert_eq!(first.id, second.id);
@@ -76,7 +76,7 @@ fn the_image_of_a_release_is_small() {
 }
 
 #[test]
-#[ignore = "needs mmdebstrap and buildah: ./dev ops-test"]
+#[cfg_attr(not(slow_tests), ignore = "needs mmdebstrap and buildah: ./dev ops-test")]
 fn another_program_makes_another_image() {
     let dir = tempfile::tempdir().unwrap();
     let longer = dir.path().join("drover");
@@ -88,7 +88,7 @@ fn another_program_makes_another_image() {
 }
 
 #[test]
-#[ignore = "needs mmdebstrap and buildah: ./dev ops-test"]
+#[cfg_attr(not(slow_tests), ignore = "needs mmdebstrap and buildah: ./dev ops-test")]
 fn the_image_runs_drover_without_a_shell_and_without_rights() {
     let image = Image::build(&program());
     let config = image.config();
@@ -108,7 +108,7 @@ fn the_image_runs_drover_without_a_shell_and_without_rights() {
 }
 
 #[tokio::test]
-#[ignore = "needs mmdebstrap, buildah and mounts: ./dev ops-test"]
+#[cfg_attr(not(slow_tests), ignore = "needs mmdebstrap, buildah and mounts: ./dev ops-test")]
 async fn two_processes_crawl_from_the_read_only_image() {
     let files = Image::build(&program()).unpack();
     let farm = Farm::with_stores(STORES).await;
