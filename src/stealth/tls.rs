@@ -25,7 +25,7 @@ use tower::{BoxError, ServiceExt, service_fn};
 
 use foundation::authorities;
 
-/// The file of authorities, and its fault.
+/// A file of authorities that cannot be used, and why.
 #[derive(Debug, Error)]
 #[error("{0}")]
 pub struct TlsSetupError(String);

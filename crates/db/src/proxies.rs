@@ -149,7 +149,7 @@ pub async fn usable(client: &Client) -> Result<UsableProxies, DbError> {
     Ok(found)
 }
 
-/// The proxies that have spent their budget of today. Reads every minute of the day, and without a budget nothing.
+/// The proxies that have spent their budget of today. Sums up the minutes of the day; without a budget, it asks nothing.
 pub async fn resting(client: &Client, budgets: Budgets) -> Result<RestingProxies, DbError> {
     if !budgets.is_set() {
         return Ok(RestingProxies::default());

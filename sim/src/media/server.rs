@@ -70,7 +70,7 @@ async fn respond(world: Arc<World>, origin: Origin, incoming: Request<Incoming>)
     }
 }
 
-/// Whether its body came whole; else the request has none.
+/// Reads a request, and whether its body came whole; a request whose body did not has none.
 async fn read(incoming: Request<Incoming>) -> (answer::Request, bool) {
     let (parts, body) = incoming.into_parts();
     let body = tokio::time::timeout(MAX_REQUEST_TIME, Limited::new(body, MAX_BODY).collect()).await;

@@ -38,7 +38,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
         ("nth", nth),
     ];
     let path = format!("/api/products/{}/history", args.id);
-    let api = env.api_to_read().await?.naming(&[("from", "--since")]);
+    let api = env.api_to_read().await?.naming(&[("from", "--since"), ("to", "--until")]);
     let history: ProductHistory = api.get(&with_query(&path, query)).await?;
     let lines = lines(&history);
     let headers = ["crawled", "price", "special", "medical", "medical special", "stock", "quantity"];

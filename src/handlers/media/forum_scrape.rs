@@ -74,7 +74,7 @@ pub async fn run(ctx: &Context, args: Args) -> Result<Outcome, TaskError> {
     report.outcome()
 }
 
-/// How an address of the forum that an item is of is asked, with its login and at its pace; None for one elsewhere.
+/// Returns the login and the pace of the forum that an item comes from; None for an address that is not on that forum.
 pub async fn access(ctx: &Context, source: &str, url: &Url) -> Result<Option<ServiceAccess>, TaskError> {
     let (client, services) = (ctx.services.db.client().await?, &ctx.services);
     let Some(forum) = db::media::forums::named(&client, source).await? else { return Ok(None) };

@@ -124,7 +124,7 @@ pub async fn adopt(tx: &Tx, account: i64, items: &[(String, String)]) -> Result<
     Ok(())
 }
 
-/// Writes how a scrape ended. `is_whole`: it has seen all that it was to see.
+/// Writes how a scrape ended. `is_whole`: it went through all posts that it was meant to read.
 pub async fn note_scrape(tx: &Tx, account: i64, is_whole: bool, error: Option<&str>) -> Result<(), DbError> {
     let sql = sql!("media/accounts/note_scrape.sql");
     tx.execute(sql, &[&account, &is_whole, &error.map(reason)]).await?;

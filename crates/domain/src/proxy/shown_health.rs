@@ -21,7 +21,7 @@ vocabulary! {
         /// No request went through it yet.
         Untested,
         Healthy,
-        /// Brings answers, and hosts refuse too many of its requests.
+        /// Gets answers, but hosts refuse too many of its requests.
         Refused,
         /// Too many requests get no answer, whoever is to blame.
         Failing,

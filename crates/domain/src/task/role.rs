@@ -146,7 +146,7 @@ impl RoleSet {
         &self.0
     }
 
-    /// No role of the crawl family.
+    /// Whether none of the roles is of the crawl family.
     pub fn is_media(&self) -> bool {
         self.0.iter().all(|role| role.family() != Family::Crawl)
     }

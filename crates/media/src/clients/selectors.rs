@@ -47,7 +47,7 @@ pub struct BadSelector {
 
 /// The first fault of overrides, of whatever software, for people.
 pub fn fault(overrides: &SelectorOverrides) -> Option<String> {
-    // the usual ones of all can be read
+    // any software would do: the usual selectors of each can be read
     Selectors::of(PagedForum::Xenforo, overrides).err().map(|bad| bad.to_string())
 }
 

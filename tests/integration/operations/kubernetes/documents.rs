@@ -12,7 +12,7 @@ use k8s_openapi::api::rbac::v1::{Role, RoleBinding};
 use k8s_openapi::serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
-/// Kinds of KEDA, of which Kubernetes has no type.
+/// Kinds of KEDA, for which the types of Kubernetes have none.
 const OF_KEDA: [&str; 2] = ["ScaledObject", "TriggerAuthentication"];
 
 pub struct Document {
