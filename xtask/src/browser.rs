@@ -121,17 +121,24 @@ impl Browser {
     /// Waits until an expression is truthy, and returns it.
     pub async fn until(&self, what: &str, expression: &str) -> anyhow::Result<Value> {
         let begun = Instant::now();
-        let wait = wait_in_page(expression);
+        // asked in the page: each request to the driver costs more than many of these questions
+        let wait = format!(
+            "for (const begun = Date.now(); Date.now() - begun < {most}; await new Promise((then) => setTimeout(then, {poll}))) {{
+                 try {{ const value = {expression}; if (value) return value; }} catch {{}}
+             }}",
+            most = MAX_WAIT_IN_PAGE.as_millis(),
+            poll = POLL.as_millis(),
+        );
         loop {
-            let value = self.client.execute_async(&wait, Vec::new()).await;
-            match value {
-                Ok(value) if is_truthy(&value) => return Ok(value),
-                last if begun.elapsed() > PATIENCE => {
+            match self.run(&wait, Vec::new()).await {
+                Ok(value) if !value.is_null() => return Ok(value),
+                _ if begun.elapsed() > PATIENCE => {
+                    let last = self.read(expression).await;
                     bail!("not within {PATIENCE:?}: {what}; last: {last:?}; {}", self.state().await)
                 }
+                Ok(_) => {}
                 // the page was left, or its scripts have not begun
                 Err(_) => tokio::time::sleep(POLL).await,
-                Ok(_) => {}
             }
         }
     }
@@ -304,29 +311,4 @@ fn capabilities(profile: &str) -> Capabilities {
     capabilities.insert("timeouts".to_owned(), json!({ "script": MAX_SCRIPT.as_millis() as u64 }));
     capabilities.insert("goog:loggingPrefs".to_owned(), json!({"browser": "ALL"}));
     capabilities
-}
-
-/// A script that asks again and again in the page: each request to the driver costs more than many of its questions.
-fn wait_in_page(expression: &str) -> String {
-    let (poll, most) = (POLL.as_millis(), MAX_WAIT_IN_PAGE.as_millis());
-    format!(
-        "const done = arguments[arguments.length - 1];
-         const begun = Date.now();
-         const ask = () => {{
-             let value = null;
-             try {{ value = {expression}; }} catch {{}}
-             if (value || Date.now() - begun > {most}) return done(value ?? null);
-             setTimeout(ask, {poll});
-         }};
-         ask();"
-    )
-}
-
-fn is_truthy(value: &Value) -> bool {
-    match value {
-        Value::Null | Value::Bool(false) => false,
-        Value::String(text) => !text.is_empty(),
-        Value::Number(number) => number.as_f64() != Some(0.0),
-        _ => true,
-    }
 }

@@ -71,14 +71,15 @@ pub fn add<H: Handler<T, ApiState>, T: GuardedArgs + 'static>(
     router: OpenApiRouter<ApiState>,
     endpoint: Endpoint<H>,
 ) -> OpenApiRouter<ApiState> {
-    let routes = erased(endpoint.handler);
-    let Endpoint { name, path, methods, mut operation, mut schemas, .. } = endpoint;
+    let Endpoint { handler, name, path, methods, mut operation, mut schemas } = endpoint;
     operation.operation_id = Some(name.replace(' ', "").replace("::", "_"));
     let mut description = Description { operation: &mut operation, schemas: &mut schemas };
     T::OTHERS.iter().for_each(|describe| describe(&mut description));
     complete(&mut description, T::ACCESS);
-    let routes =
-        methods.iter().fold(MethodRouter::new(), |all, method| all.on(method.to_method_filter(), routes.clone()));
+    let handler = erased(handler);
+    let routes = methods
+        .iter()
+        .fold(MethodRouter::new(), |routes, method| routes.on(method.to_method_filter(), handler.clone()));
     let routes = if T::READS_QUERY { routes } else { routes.route_layer(Extension(NoQuery)) };
     let mut paths = Paths::new();
     paths.add_path_operation(path, methods, operation);
