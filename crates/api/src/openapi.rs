@@ -55,28 +55,3 @@ pub async fn show(_: Anyone, State(api): State<ApiState>) -> Json<Cow<'static, V
     }
     Json(document)
 }
-
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use super::*;
-
-    #[test]
-    fn every_parameter_of_a_path_is_described() {
-        for (path, item) in document()["paths"].as_object().unwrap() {
-            let names: BTreeSet<&str> = path.split('{').skip(1).filter_map(|rest| rest.split('}').next()).collect();
-            for operation in item.as_object().unwrap().values() {
-                assert_eq!(described(operation), names, "{path}");
-            }
-        }
-    }
-
-    /// Names of the path's parameters that have a description.
-    fn described(operation: &Value) -> BTreeSet<&str> {
-        let parameters = operation["parameters"].as_array().into_iter().flatten();
-        let described =
-            parameters.filter(|parameter| parameter["in"] == "path" && parameter["description"].is_string());
-        described.filter_map(|parameter| parameter["name"].as_str()).collect()
-    }
-}

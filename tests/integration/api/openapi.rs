@@ -1,7 +1,7 @@
 //! The description of the API: the served one equals `docs/openapi.json`, and each operation requires the
 //! access role that it states.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 use api::openapi;
@@ -122,6 +122,18 @@ fn every_operation_says_what_it_does_and_refuses() {
         assert_eq!(description["security"].is_array(), description["x-access-role"] != "none", "{name}");
         let changes = method != Method::GET && !UNAUDITED.contains(&path.as_str());
         assert_eq!(description["x-audited"], changes, "{name}: what changes something is in the audit");
+    }
+}
+
+#[test]
+fn every_parameter_of_a_path_is_described() {
+    for Operation { method, path, description } in operations() {
+        let names: BTreeSet<&str> = path.split('{').skip(1).filter_map(|rest| rest.split('}').next()).collect();
+        let parameters = description["parameters"].as_array().into_iter().flatten();
+        let described =
+            parameters.filter(|parameter| parameter["in"] == "path" && parameter["description"].is_string());
+        let described: BTreeSet<&str> = described.filter_map(|parameter| parameter["name"].as_str()).collect();
+        assert_eq!(described, names, "{method} {path}");
     }
 }
 
