@@ -26,6 +26,7 @@ use storage::{CopyReport, Place, RootOwner, copy_files, count_files, is_same_own
 
 /// Locked by the run that writes into the directory; it marks a directory of backups before there is a manifest.
 const LOCK: &str = ".backup.lock";
+const CONTINUES: &str = "there is no new backup yet; the same command continues this one";
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -61,15 +62,17 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
         None => 0,
     };
     let target = Some(args.target.as_path());
-    let Some(first) = copy(place.root(), target, files, &progress).await? else { return Ok(ExitCode::Interrupted) };
+    let Some(first) = copy(place.root(), target, files, &progress).await? else {
+        return Ok(progress.interrupted(CONTINUES));
+    };
     progress.set_message("dumping the database");
     let dump = tokio::select! {
         dump = Dump::write(&args.target, opened, env) => dump?,
-        () = progress.until_stopped() => return Ok(ExitCode::Interrupted),
+        () = progress.until_stopped() => return Ok(progress.interrupted(CONTINUES)),
     };
     progress.set_message("");
     let Some(second) = copy(place.root(), target, first.files, &progress).await? else {
-        return Ok(ExitCode::Interrupted);
+        return Ok(progress.interrupted(CONTINUES));
     };
     let files = match place.root() {
         Some(_) => Files::Copied { files: second.files, bytes: second.bytes, left: second.left },

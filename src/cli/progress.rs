@@ -3,13 +3,14 @@
 //!
 //! In: the total and the work done. Out: the bar, on stderr, and whether to stop. It must not know the work.
 
+use std::fmt::Display;
 use std::io::IsTerminal;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::{Env, Stop};
+use super::{Env, ExitCode, Stop};
 
 /// Time between two lines where there is no terminal.
 const LINE_EVERY: Duration = Duration::from_secs(30);
@@ -58,6 +59,13 @@ impl CommandProgress {
     /// Whether a signal asked to stop after this part.
     pub fn is_stopped(&self) -> bool {
         self.stop.drain.is_cancelled()
+    }
+
+    /// Ends a command that a signal stopped, and logs how it continues.
+    pub fn interrupted(self, remedy: impl Display) -> ExitCode {
+        drop(self);
+        tracing::warn!("interrupted: {remedy}");
+        ExitCode::Interrupted
     }
 
     /// Waits for a signal to stop.

@@ -27,6 +27,8 @@ pub struct Args {
     incomplete: bool,
 }
 
+const CONTINUES: &str = "nothing is restored yet; the same command continues";
+
 #[derive(Serialize)]
 struct Answer<'a> {
     #[serde(flatten)]
@@ -49,7 +51,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     progress.set_message("");
     let files = manifest.files.number();
     let Some(restored) = copy(Some(&args.source), root, files, &progress).await? else {
-        return Ok(ExitCode::Interrupted);
+        return Ok(progress.interrupted(CONTINUES));
     };
     require_all_files(files, &restored, args.incomplete)?;
     if let Some(root) = root {
@@ -58,7 +60,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     progress.set_message("restoring the database");
     tokio::select! {
         done = manifest.database.restore(&args.source, opened, env) => done?,
-        () = progress.until_stopped() => return Ok(ExitCode::Interrupted),
+        () = progress.until_stopped() => return Ok(progress.interrupted(CONTINUES)),
     }
     drop(progress);
     schema::migrate::up_own(&opened.db).await.map_err(|error| schema_error(opened, error))?;

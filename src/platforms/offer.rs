@@ -4,8 +4,8 @@
 //! price, quantity and stock. The rules are every platform's; it must not know where an option's fields are
 //! in an answer.
 
-use super::reading::size::{self, Size};
 use domain::menu::product::{StockStatus, Variant};
+use domain::menu::size::{self, Size};
 
 /// The label of an option that has none.
 pub const NO_LABEL: &str = "N/A";

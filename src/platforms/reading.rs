@@ -1,5 +1,5 @@
 //! Readers for the answers of any platform: fields as raw JSON text, numbers in whatever form they come,
-//! sizes, potencies.
+//! potencies.
 //!
 //! Pure, and tolerant: one field of a wrong type spoils nothing but itself. It must not know a platform's
 //! fields.
@@ -11,7 +11,6 @@ pub mod first_of;
 pub mod half_character;
 pub mod potency;
 pub mod reader;
-pub mod size;
 pub mod text;
 
 use serde_json::value::RawValue;

@@ -4,12 +4,16 @@
 //! and their oddities. Bounded, whatever upstream says.
 
 pub mod brand;
+pub mod changes;
 pub mod content_hash;
 pub mod diff;
 pub mod image;
 pub mod known_units;
 pub mod product;
+pub mod size;
+pub mod stated_mass;
 pub mod stock;
+pub mod unit_price;
 pub mod variant_diff;
 
 use std::collections::BTreeMap;

@@ -81,9 +81,9 @@ async fn follow(mut operation: Operation, api: &ApiClient, env: &Env) -> anyhow:
     let mut shown = 0;
     while operation.ended_at.is_none() {
         if progress.is_stopped() {
-            drop(progress);
-            tracing::warn!("operation {} continues where `drover api`, `up` or `scheduler` runs", operation.id);
-            return Ok(ExitCode::Interrupted);
+            let continues =
+                format!("operation {} continues where `drover api`, `up` or `scheduler` runs", operation.id);
+            return Ok(progress.interrupted(continues));
         }
         work_or_wait(db.as_ref(), &progress).await?;
         operation = api.get(&format!("/api/operations/{}", operation.id)).await?;

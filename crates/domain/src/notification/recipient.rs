@@ -98,9 +98,13 @@ mod tests {
     fn a_delivery_stays_one_and_other_answers_are_replaced() {
         use RecipientState::*;
         let before = recipients(&[("a", Delivered, 250, ""), ("b", Waiting, 450, "later")]);
+        assert!(before.has_delivery() && before.is_waiting());
         let after = before.updated(recipients(&[("a", Refused, 550, "no"), ("b", Refused, 550, "no")]));
         assert_eq!(after, recipients(&[("a", Delivered, 250, ""), ("b", Refused, 550, "no")]));
         assert!(after.is_settled("a") && after.is_settled("b") && !after.is_settled("c"));
+        assert!(
+            after.has_delivery() && !after.is_waiting() && !recipients(&[("b", Refused, 550, "no")]).has_delivery()
+        );
     }
 
     #[test]

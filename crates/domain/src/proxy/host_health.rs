@@ -231,6 +231,9 @@ mod tests {
         health.silent(HOST, false, start + SECOND);
         health.answered(HOST, start);
         assert!(!health.has_answers(), "that answer was sent before the failure");
+        health.answered("other.test", start + 2 * SECOND);
+        health.forget_answers();
+        assert!(!health.has_answers());
     }
 
     #[test]

@@ -75,6 +75,7 @@ mod tests {
         let usage = UsageToday { by_proxy, in_all: day(300, "2026-03-01T00:00:00Z") };
         let resting = RestingProxies::of(switched_on, Budgets { each: Some(budget), in_all: None }, &usage);
         assert_eq!(resting.proxies > 0, expected.is_some());
+        assert_eq!(resting.is_all(), expected.is_some_and(|text| text.starts_with("every proxy")));
         if let Some(expected) = expected {
             let text = resting.to_string();
             assert!(text.starts_with(expected) && text.contains("budget"), "{text}");

@@ -1,5 +1,4 @@
--- By role: number of tasks that may be claimed now, and the seconds since the oldest was due, finite whatever
--- the dates are.
+-- Number of tasks of each role that may be claimed now, and the seconds since the oldest was due: finite with any dates.
 SELECT role, count(*) AS tasks,
        least(greatest(date_part('epoch', now()) - date_part('epoch', min(greatest(created_at, scheduled_for))), 0), 1e9) AS oldest_seconds
   FROM worker_tasks

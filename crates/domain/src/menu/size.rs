@@ -1,7 +1,9 @@
-//! Option labels (`1/8oz`, `.5g`, `2gC`, `N/A`) as canonical sizes.
+//! `Size`: the canonical size that the label of an option states. Pure.
+//!
+//! In: a label (`1/8oz`, `.5g`, `2gC`, `N/A`). Out: milligrams or millilitres, if it states any. It must not know products.
 
 /// The trade rounds the ounce to 28 g: an eighth of it is sold as 3.5 g.
-const MG_PER_OUNCE: f64 = 28_000.0;
+pub const MG_PER_OUNCE: f64 = 28_000.0;
 const ML_PER_FLUID_OUNCE: f64 = 29.5735;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
