@@ -76,7 +76,7 @@ impl Change {
 /// A product's presence on its store's menu.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Presence {
-    /// It has no row.
+    /// Never seen: it has no row.
     Unknown,
     Listed,
     /// Delisted, or missed by three whole crawls in a row.

@@ -5,7 +5,7 @@
 
 use super::size::MG_PER_OUNCE;
 
-/// Maximum pieces of a pack that is believed.
+/// Maximum number of pieces of a pack that is believed.
 const MAX_PIECES: f64 = 100.0;
 /// Maximum mass of a package that is believed: a pound.
 const MAX_MG: f64 = 16.0 * MG_PER_OUNCE;
@@ -13,9 +13,9 @@ const MAX_MG: f64 = 16.0 * MG_PER_OUNCE;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StatedMass {
     Mg(i64),
-    /// It says pack, but not of how many pieces.
+    /// A pack of an unstated number of pieces.
     PackOfUnknownCount,
-    /// It states no mass, or several different ones.
+    /// A name without a mass, or with several different ones.
     Nothing,
 }
 

@@ -13,13 +13,13 @@ use crate::vocabulary::vocabulary;
 vocabulary! {
     /// How the amount behind a unit price is known.
     pub enum UnitBasis {
-        /// By the size of the option, or its net weight.
+        /// The size of the option, or its net weight.
         Weight,
-        /// By the product's name, since the option has no size.
+        /// The product's name, since the option has no size.
         FromName,
-        /// By the THC of the package, as stated.
+        /// The THC of the package, as stated.
         StatedThc,
-        /// By the volume of the option.
+        /// The volume of the option.
         Volume,
     }
 }
@@ -27,15 +27,15 @@ vocabulary! {
 vocabulary! {
     /// Why an option has no price per unit.
     pub enum NoUnitPrice {
-        /// Its category is not known, or has things that are not weighed.
+        /// The category is not known, or has things that are not weighed.
         NotMeasured,
         NoSize,
         SizeZero,
-        /// It is a pack whose number of pieces is not stated.
+        /// A pack whose number of pieces is not stated.
         PackOfUnknownCount,
         NoThc,
         PercentAbove100,
-        /// It would contain more THC than it weighs.
+        /// More THC than the option weighs.
         ThcAboveMass,
     }
 }
@@ -44,11 +44,11 @@ vocabulary! {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Measure {
-    /// By mass: flower, cartridges, concentrates.
+    /// Mass: flower, cartridges, concentrates.
     Mass,
-    /// By the THC of a package: edibles, drinks, tinctures, topicals, capsules.
+    /// THC of a package: edibles, drinks, tinctures, topicals, capsules.
     Thc,
-    /// Not at all: accessories.
+    /// None: accessories.
     Nothing,
 }
 
