@@ -17,6 +17,8 @@ use db::schema;
 use domain::amounts::counted;
 use storage::{CopyReport, Place, RootOwner, hand_over, root_owner};
 
+const CONTINUES: &str = "the database is not restored yet; the same command continues";
+
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Directory of the backup
@@ -26,8 +28,6 @@ pub struct Args {
     #[arg(long)]
     incomplete: bool,
 }
-
-const CONTINUES: &str = "nothing is restored yet; the same command continues";
 
 #[derive(Serialize)]
 struct Answer<'a> {
