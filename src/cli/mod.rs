@@ -443,7 +443,9 @@ mod tests {
         help_of(&mut all, "drover", &mut help);
         let written = include_str!("../../docs/commands.txt");
         if help != written {
-            let now = std::env::temp_dir().join("commands.txt");
+            let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("target");
+            std::fs::create_dir_all(&dir).unwrap();
+            let now = dir.join("commands.txt");
             std::fs::write(&now, &help).unwrap();
             panic!("read it, and if it is meant: cp {} docs/commands.txt", now.display());
         }

@@ -1,0 +1,135 @@
+//! `Categories`: the categories by which prices are compared, whatever platform a product came from. Pure.
+//!
+//! In: a table of categories with the types of platforms that each covers, and a product's type. Out: its category. It
+//! must not know where the table is kept.
+
+use std::collections::{BTreeMap, HashMap};
+
+use serde::Deserialize;
+
+use super::unit_price::Measure;
+use crate::store::Platform;
+
+/// Maximum number of categories: a person compares that many.
+pub const MAX_CATEGORIES: usize = 12;
+
+/// A category of the table.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Category {
+    pub title: String,
+    pub measure: Measure,
+    /// Types, `type/subcategory`, each for all platforms or after `platform:` for one.
+    pub covers: Vec<String>,
+}
+
+/// Categories by name.
+#[derive(Clone, Debug, Default)]
+pub struct Categories {
+    all: BTreeMap<String, Category>,
+    /// Names of categories by what they cover, folded.
+    covered: HashMap<String, String>,
+}
+
+impl Categories {
+    /// Returns every fault of the table at once.
+    pub fn new(all: BTreeMap<String, Category>) -> Result<Categories, Vec<String>> {
+        let (mut faults, mut covered) = (Vec::new(), HashMap::new());
+        if all.len() > MAX_CATEGORIES {
+            faults.push(format!("{} categories; at most {MAX_CATEGORIES} can be compared", all.len()));
+        }
+        for (name, category) in &all {
+            if category.title.trim().is_empty() {
+                faults.push(format!("{name}: the title is empty"));
+            }
+            for entry in &category.covers {
+                match covered.insert(folded(entry), name.clone()) {
+                    Some(other) if other != *name => {
+                        faults.push(format!("{name}: {other} covers '{entry}', too: remove it from one of them"));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        if faults.is_empty() { Ok(Categories { all, covered }) } else { Err(faults) }
+    }
+
+    /// The category of a product with its name; none if no category covers its type.
+    pub fn find(&self, platform: Platform, kind: &str, subcategory: Option<&str>) -> Option<(&str, &Category)> {
+        let kind = folded(kind);
+        let whole = subcategory.map(|subcategory| format!("{kind}/{}", folded(subcategory)));
+        let of_platform = |key: &String| self.covered.get(&format!("{}:{key}", folded(platform.name())));
+        let found = whole.iter().chain([&kind]).find_map(|key| of_platform(key).or_else(|| self.covered.get(key)));
+        self.all.get_key_value(found?).map(|(name, category)| (name.as_str(), category))
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Category)> {
+        self.all.iter().map(|(name, category)| (name.as_str(), category))
+    }
+}
+
+/// The text in lower case, of letters, digits, `/` and `:` alone.
+fn folded(text: &str) -> String {
+    let is_kept = |c: &char| c.is_alphanumeric() || matches!(c, '/' | ':');
+    text.to_lowercase().chars().filter(is_kept).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    fn embedded() -> Categories {
+        let text = include_str!("../../../../config/categories.toml");
+        Categories::new(toml::from_str(text).unwrap()).unwrap()
+    }
+
+    fn table(entries: &[(&str, &str, &[&str])]) -> Result<Categories, Vec<String>> {
+        let category = |title: &str, covers: &[&str]| Category {
+            title: title.to_owned(),
+            measure: Measure::Mass,
+            covers: covers.iter().map(|entry| (*entry).to_owned()).collect(),
+        };
+        Categories::new(
+            entries.iter().map(|(name, title, covers)| ((*name).to_owned(), category(title, covers))).collect(),
+        )
+    }
+
+    #[rstest]
+    #[case("Flower", None, Some("flower"))]
+    #[case("FLOWER", Some("DEFAULT"), Some("flower"))]
+    #[case("Pre-Rolls", Some("singles"), Some("pre_roll"))]
+    #[case("PRE_ROLLS", None, Some("pre_roll"))]
+    #[case("Oral", Some("sublingual"), Some("tincture"))]
+    #[case("Oral", Some("mints"), Some("edible"))]
+    #[case("EDIBLES", None, Some("edible"))]
+    #[case("Edible", Some("Beverages"), Some("drink"))]
+    #[case("Vaporizers", Some("batteries"), Some("accessory"))]
+    #[case("Mystery", Some("flower"), None)]
+    #[case("", None, None)]
+    fn a_type_of_a_platform_has_a_category(
+        #[case] kind: &str,
+        #[case] subcategory: Option<&str>,
+        #[case] expected: Option<&str>,
+    ) {
+        let categories = embedded();
+        assert_eq!(categories.find(Platform::Dutchie, kind, subcategory).map(|(name, _)| name), expected);
+    }
+
+    #[test]
+    fn what_is_said_of_one_platform_comes_first_there() {
+        let categories = table(&[("a", "A", &["Extract"]), ("b", "B", &["dutchie:Extract"])]).unwrap();
+        let found = |platform| categories.find(platform, "extract", Some("wax")).map(|(name, _)| name);
+        assert_eq!((found(Platform::Dutchie), found(Platform::DutchiePlus)), (Some("b"), Some("a")));
+    }
+
+    #[test]
+    fn every_fault_of_a_table_is_named() {
+        let faults = table(&[("a", " ", &["Flower"]), ("b", "B", &["FLOWER"])]).unwrap_err();
+        assert_eq!(faults, ["a: the title is empty", "b: a covers 'FLOWER', too: remove it from one of them"]);
+        let names: Vec<String> = (0..13).map(|n| format!("c{n}")).collect();
+        let many: Vec<(&str, &str, &[&str])> = names.iter().map(|name| (name.as_str(), "C", &[][..])).collect();
+        assert_eq!(table(&many).unwrap_err(), ["13 categories; at most 12 can be compared"]);
+    }
+}
