@@ -1,4 +1,4 @@
-//! Settlements whose COMMIT takes place while its answer is lost with the connection.
+//! Settlements whose COMMIT takes place while its answer is lost with the connection, and one whose lease has ended.
 
 use std::net::SocketAddr;
 
@@ -49,6 +49,28 @@ async fn a_run_whose_completion_in_a_batch_is_not_answered_counts_as_completed_a
     assert_eq!(network.lost_answers(), 1);
     assert_eq!(finished(probes, "completed").await, 1);
     assert_eq!(counted(probes, "drover_tasks_fenced_total", "").await, 0);
+}
+
+#[tokio::test]
+async fn a_run_whose_lease_ends_before_its_commit_is_fenced_and_runs_again() {
+    let farm = Farm::with_stores(1).await;
+    let mut command = farm.drover(&["worker"]);
+    // no renewal sees that the lease has ended
+    command.env("DROVER__QUEUE__LEASE", "10m").env("DROVER__QUEUE__HEARTBEAT", "2m");
+    let worker = Child::spawn(command.env("DROVER__PROBES__LISTEN", "127.0.0.1:0"));
+    let (probes, person) = (worker.probes().await, testkit::connect(farm.url()).await);
+    person.batch_execute("BEGIN; SELECT FROM dispensaries FOR NO KEY UPDATE").await.unwrap();
+    farm.enqueue(Role::PayloadFetch).await;
+    let waiting =
+        "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()";
+    farm.until_counted("the run's writes wait", waiting, 1).await;
+    let expire = "UPDATE worker_tasks SET lease_expires_at = clock_timestamp() WHERE status = 'running'";
+    testkit::connect(farm.url()).await.execute(expire, &[]).await.unwrap();
+    person.batch_execute("ROLLBACK").await.unwrap();
+    until("the run is fenced", PATIENCE, async || counted(probes, "drover_tasks_fenced_total", "").await == 1).await;
+    assert_eq!(finished(probes, "lost").await, 1);
+    farm.until_crawled().await;
+    assert_eq!(farm.count("SELECT count(*) FROM raw_crawl_payloads").await, 1);
 }
 
 /// Runs that ended so, as the worker counts them; all of them for an empty `outcome`.
