@@ -277,16 +277,12 @@ fn specials(n: usize) -> SpecialsJson {
 fn variant(label: &str, price: i32) -> Variant {
     Variant {
         option_label: label.to_owned(),
-        nth: 0,
         size_mg: Some(1000),
-        size_ml: None,
         price_rec: Some(price),
         price_med: Some(price),
-        special_price_rec: None,
-        special_price_med: None,
         quantity: Some(4),
-        quantity_censored: false,
         is_in_stock: true,
+        ..Variant::default()
     }
 }
 

@@ -212,20 +212,7 @@ mod tests {
     }
 
     fn with_options(id: &str, options: usize) -> Product {
-        let variant = Variant {
-            option_label: "1g".to_owned(),
-            nth: 0,
-            size_mg: None,
-            size_ml: None,
-            price_rec: None,
-            price_med: None,
-            special_price_rec: None,
-            special_price_med: None,
-            quantity: None,
-            quantity_censored: false,
-            is_in_stock: true,
-        };
-        Product { variants: vec![variant; options], ..product(id, "Kush") }
+        Product { variants: vec![Variant::default(); options], ..product(id, "Kush") }
     }
 
     fn page(products: Vec<Product>) -> NormalPage {

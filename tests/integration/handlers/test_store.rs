@@ -175,13 +175,9 @@ pub fn variant(label: &str, nth: i16, price: i32) -> Variant {
         option_label: label.to_owned(),
         nth,
         size_mg: Some(1000),
-        size_ml: None,
         price_rec: Some(price),
-        price_med: None,
-        special_price_rec: None,
-        special_price_med: None,
         quantity: Some(4),
-        quantity_censored: false,
         is_in_stock: true,
+        ..Variant::default()
     }
 }

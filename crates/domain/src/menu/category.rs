@@ -11,7 +11,7 @@ use super::unit_price::Measure;
 use crate::store::Platform;
 
 /// Maximum number of categories: a person compares that many.
-pub const MAX_CATEGORIES: usize = 12;
+const MAX_CATEGORIES: usize = 12;
 
 /// A category of the table.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -61,10 +61,6 @@ impl Categories {
         let of_platform = |key: &String| self.covered.get(&format!("{}:{key}", folded(platform.name())));
         let found = whole.iter().chain([&kind]).find_map(|key| of_platform(key).or_else(|| self.covered.get(key)));
         self.all.get_key_value(found?).map(|(name, category)| (name.as_str(), category))
-    }
-
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &Category)> {
-        self.all.iter().map(|(name, category)| (name.as_str(), category))
     }
 }
 

@@ -18,7 +18,7 @@ vocabulary! {
         /// An option has a special that is lower than its price.
         SpecialStart,
         SpecialEnd,
-        /// An option is no longer in stock, or no longer on the menu.
+        /// An option went out of stock, or left the menu.
         SoldOut,
         Restocked,
         /// Few of an option are left.
@@ -61,9 +61,9 @@ pub struct Change {
     pub kind: ChangeKind,
     pub old: ChangeSide,
     pub new: ChangeSide,
-    /// New minus old price in cents: of the recreational price where it changed, else of the medical one.
+    /// New minus old price in cents: of the recreational price if it went this way, else of the medical one.
     pub cents: Option<i32>,
-    /// `cents` in percent of the old price, in hundredths; none where the old price was 0.
+    /// `cents` as a percentage of the old price, rounded to hundredths; none if the old price was 0.
     pub percent: Option<f64>,
 }
 
@@ -159,33 +159,15 @@ fn stock(variant: &Variant) -> ChangeSide {
     ChangeSide { quantity, quantity_censored, ..ChangeSide::default() }
 }
 
-/// The prices that are paid.
 fn paid(variant: &Variant) -> ChangeSide {
-    ChangeSide {
-        rec: effective_price(variant.price_rec, variant.special_price_rec),
-        med: effective_price(variant.price_med, variant.special_price_med),
-        ..ChangeSide::default()
-    }
+    let [rec, med] = variant.paid_prices();
+    ChangeSide { rec, med, ..ChangeSide::default() }
 }
 
 /// The regular prices, and the specials below them.
 fn offered(variant: &Variant) -> ChangeSide {
-    ChangeSide {
-        rec: variant.price_rec,
-        med: variant.price_med,
-        special_rec: special_below(variant.price_rec, variant.special_price_rec),
-        special_med: special_below(variant.price_med, variant.special_price_med),
-        ..ChangeSide::default()
-    }
-}
-
-/// The special where it is lower, or where there is no other price.
-pub fn effective_price(price: Option<i32>, special: Option<i32>) -> Option<i32> {
-    special_below(price, special).or(price)
-}
-
-fn special_below(price: Option<i32>, special: Option<i32>) -> Option<i32> {
-    special.filter(|special| price.is_none_or(|price| *special < price))
+    let [special_rec, special_med] = variant.lower_specials();
+    ChangeSide { rec: variant.price_rec, med: variant.price_med, special_rec, special_med, ..ChangeSide::default() }
 }
 
 /// Half a hundredth is rounded away from zero.
@@ -205,16 +187,11 @@ mod tests {
     fn option(price: i32) -> Variant {
         Variant {
             option_label: "1g".to_owned(),
-            nth: 0,
             size_mg: Some(1000),
-            size_ml: None,
             price_rec: Some(price),
-            price_med: None,
-            special_price_rec: None,
-            special_price_med: None,
             quantity: Some(20),
-            quantity_censored: false,
             is_in_stock: true,
+            ..Variant::default()
         }
     }
 

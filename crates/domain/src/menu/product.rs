@@ -68,8 +68,8 @@ impl Product {
     }
 }
 
-/// One option of a product. Its key within the product is (label, nth).
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// One option of a product. Its key within the product is (label, nth). The default is the option of which nothing is known.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Variant {
     pub option_label: String,
     /// The n-th variant of that label, from 0: labels repeat.
@@ -85,6 +85,23 @@ pub struct Variant {
     /// `quantity` is upstream's cap: the real number may be higher.
     pub quantity_censored: bool,
     pub is_in_stock: bool,
+}
+
+impl Variant {
+    /// The recreational and the medical price that is paid: the special if it is lower, or the only price.
+    pub fn paid_prices(&self) -> [Option<i32>; 2] {
+        let [rec, med] = self.lower_specials();
+        [rec.or(self.price_rec), med.or(self.price_med)]
+    }
+
+    /// The recreational and the medical special, if it is lower than the price, or the only price.
+    pub fn lower_specials(&self) -> [Option<i32>; 2] {
+        let is_lower = |price: Option<i32>, special: &i32| price.is_none_or(|price| *special < price);
+        [
+            self.special_price_rec.filter(|special| is_lower(self.price_rec, special)),
+            self.special_price_med.filter(|special| is_lower(self.price_med, special)),
+        ]
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -183,19 +200,7 @@ mod tests {
     use super::*;
 
     fn variant(price_rec: Option<i32>, price_med: Option<i32>) -> Variant {
-        Variant {
-            option_label: "1g".to_owned(),
-            nth: 0,
-            size_mg: None,
-            size_ml: None,
-            price_rec,
-            price_med,
-            special_price_rec: None,
-            special_price_med: None,
-            quantity: None,
-            quantity_censored: false,
-            is_in_stock: true,
-        }
+        Variant { price_rec, price_med, ..Variant::default() }
     }
 
     #[rstest]

@@ -3,7 +3,7 @@
 //! In: a label (`1/8oz`, `.5g`, `2gC`, `N/A`). Out: milligrams or millilitres, if it states any. It must not know products.
 
 /// The trade rounds the ounce to 28 g: an eighth of it is sold as 3.5 g.
-pub const MG_PER_OUNCE: f64 = 28_000.0;
+pub(super) const MG_PER_OUNCE: f64 = 28_000.0;
 const ML_PER_FLUID_OUNCE: f64 = 29.5735;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -23,7 +23,8 @@ pub fn size(label: &str) -> Option<Size> {
     in_unit(amount, unit).or_else(|| in_unit(amount, unit.strip_suffix('c')?))
 }
 
-fn amount(number: &str) -> Option<f64> {
+/// A number above 0, such as `.5` or `1/8`.
+pub(super) fn amount(number: &str) -> Option<f64> {
     let amount = match number.split_once('/') {
         Some((part, whole)) => part.parse::<f64>().ok()? / whole.parse::<f64>().ok()?,
         None => number.parse().ok()?,
@@ -32,16 +33,25 @@ fn amount(number: &str) -> Option<f64> {
 }
 
 fn in_unit(amount: f64, unit: &str) -> Option<Size> {
-    let mg = |per_unit: f64| Some(Size::Mg((amount * per_unit).round() as i64));
+    if let Some(mg) = mg_per(unit) {
+        return Some(Size::Mg((amount * mg).round() as i64));
+    }
     match unit {
-        "mg" => mg(1.0),
-        "g" | "gram" | "grams" => mg(1000.0),
-        "kg" => mg(1_000_000.0),
-        "oz" | "ounce" | "ounces" => mg(MG_PER_OUNCE),
-        "lb" => mg(16.0 * MG_PER_OUNCE),
         "ml" => Some(Size::Ml(amount)),
         "l" => Some(Size::Ml(amount * 1000.0)),
         "fl oz" | "floz" | "fl.oz" | "fl. oz" => Some(Size::Ml(amount * ML_PER_FLUID_OUNCE)),
+        _ => None,
+    }
+}
+
+/// Milligrams of one unit of mass.
+pub(super) fn mg_per(unit: &str) -> Option<f64> {
+    match unit {
+        "mg" => Some(1.0),
+        "g" | "gram" | "grams" => Some(1000.0),
+        "kg" => Some(1_000_000.0),
+        "oz" | "ounce" | "ounces" => Some(MG_PER_OUNCE),
+        "lb" => Some(16.0 * MG_PER_OUNCE),
         _ => None,
     }
 }

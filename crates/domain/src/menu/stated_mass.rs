@@ -3,7 +3,7 @@
 //! In: a name as the platform gives it. Out: the mass of the whole package, or that it is a pack of unknown count. It
 //! must not know options.
 
-use super::size::MG_PER_OUNCE;
+use super::size::{MG_PER_OUNCE, amount, mg_per};
 
 /// Maximum number of pieces of a pack that is believed.
 const MAX_PIECES: f64 = 100.0;
@@ -21,63 +21,58 @@ pub enum StatedMass {
 
 /// Reads the mass of a name: that of a piece times the number of pieces.
 pub fn stated_mass(name: &str) -> StatedMass {
-    let tokens = tokens(name);
-    let masses = all(&tokens, |number, word| Some(number * mg_per(word)?));
-    let counts = all(&tokens, |number, word| is_pack(word).then_some(number).filter(|count| *count > 0.0));
+    let name = name.to_lowercase();
+    let tokens = tokens(&name);
+    let (masses, counts) = (masses(&tokens), counts(&tokens));
     let (Some(mass), Some(pieces)) = (only(&masses), only(&counts).or(counts.is_empty().then_some(1.0))) else {
         return StatedMass::Nothing;
     };
-    let is_pack = tokens.iter().any(|token| matches!(token, Token::Word(word) if says_pack(word)));
-    if counts.is_empty() && is_pack {
+    if counts.is_empty() && tokens.iter().any(|token| matches!(token, Token::Word(word) if says_pack(word))) {
         return StatedMass::PackOfUnknownCount;
     }
-    let is_believed = pieces <= MAX_PIECES && mass * pieces <= MAX_MG && mass * pieces >= 1.0;
+    let is_believed = pieces <= MAX_PIECES && (1.0..=MAX_MG).contains(&(mass * pieces));
     if is_believed { StatedMass::Mg((mass * pieces).round() as i64) } else { StatedMass::Nothing }
 }
 
-enum Token {
+enum Token<'a> {
     Number(f64),
-    Word(String),
+    Word(&'a str),
 }
 
-/// Numbers (`0.5`, `.5`, `1/8`) and words; `0.5g` is one of each.
-fn tokens(name: &str) -> Vec<Token> {
-    let name = name.to_lowercase();
+/// Numbers (`0.5`, `.5`, `1/8`) and words; `0.5g` is one of each. An odd number is a word, which means nothing.
+fn tokens(name: &str) -> Vec<Token<'_>> {
     let is_numeric = |c: char| c.is_ascii_digit() || c == '.' || c == '/';
-    let class = |c: char| {
-        if is_numeric(c) {
-            1
-        } else if c.is_alphabetic() {
-            2
-        } else {
-            0
+    let mut tokens = Vec::new();
+    for part in name.split(|c: char| !is_numeric(c) && !c.is_alphabetic()) {
+        let mut rest = part;
+        while let Some(first) = rest.chars().next() {
+            let end = rest.find(|c| is_numeric(c) != is_numeric(first)).unwrap_or(rest.len());
+            let (run, after) = rest.split_at(end);
+            tokens.push(amount(run.trim_end_matches(['.', '/'])).map_or(Token::Word(run), Token::Number));
+            rest = after;
         }
-    };
-    let chars: Vec<char> = name.chars().collect();
-    let runs = chars.chunk_by(|one, other| class(*one) == class(*other) && class(*one) > 0);
-    let token = |run: &[char]| match run.first().copied().map(class) {
-        Some(1) => number(&run.iter().collect::<String>()).map(Token::Number),
-        Some(2) => Some(Token::Word(run.iter().collect())),
-        _ => None,
-    };
-    runs.filter_map(token).collect()
-}
-
-fn number(text: &str) -> Option<f64> {
-    let text = text.trim_end_matches(['.', '/']);
-    match text.split_once('/') {
-        Some((part, whole)) => Some(part.parse::<f64>().ok()? / whole.parse::<f64>().ok()?).filter(|n| n.is_finite()),
-        None => text.parse().ok(),
     }
+    tokens
 }
 
-/// The values that a number and the word after it have.
-fn all(tokens: &[Token], value: impl Fn(f64, &str) -> Option<f64>) -> Vec<f64> {
+fn masses(tokens: &[Token<'_>]) -> Vec<f64> {
     let pairs = tokens.windows(2).filter_map(|pair| match pair {
-        [Token::Number(number), Token::Word(word)] => value(*number, word),
+        [Token::Number(number), Token::Word(unit)] => Some(number * mg_per(unit)?),
         _ => None,
     });
     pairs.collect()
+}
+
+/// Numbers of pieces: `5pk`, `5 x 0.5g`, but not the number of a strain that is crossed, as in `#22 x Kush`.
+fn counts(tokens: &[Token<'_>]) -> Vec<f64> {
+    let at = |start: usize| match tokens.get(start..)? {
+        [Token::Number(count), Token::Word("x"), Token::Number(_), Token::Word(unit), ..] => {
+            mg_per(unit).map(|_| *count)
+        }
+        [Token::Number(count), Token::Word(word), ..] => is_count(word).then_some(*count),
+        _ => None,
+    };
+    (0..tokens.len()).filter_map(at).collect()
 }
 
 /// The value of all of them; none where they differ.
@@ -86,17 +81,8 @@ fn only(values: &[f64]) -> Option<f64> {
     values.iter().all(|value| (value - first).abs() < 1e-9).then_some(first)
 }
 
-fn mg_per(unit: &str) -> Option<f64> {
-    match unit {
-        "mg" => Some(1.0),
-        "g" | "gram" | "grams" => Some(1000.0),
-        "oz" | "ounce" | "ounces" => Some(MG_PER_OUNCE),
-        _ => None,
-    }
-}
-
-fn is_pack(word: &str) -> bool {
-    matches!(word, "pk" | "pack" | "packs" | "ct" | "count" | "pc" | "pcs" | "piece" | "pieces" | "x")
+fn is_count(word: &str) -> bool {
+    matches!(word, "pk" | "pack" | "packs" | "ct" | "count" | "pc" | "pcs" | "piece" | "pieces")
 }
 
 fn says_pack(word: &str) -> bool {
@@ -117,6 +103,10 @@ mod tests {
     #[case("Pre-Rolls 5 x .5g", StatedMass::Mg(2500))]
     #[case("Pre-Rolls 0.5 g (10-pack)", StatedMass::Mg(5000))]
     #[case("Black Maple #22 1/8oz", StatedMass::Mg(3500))]
+    #[case("Black Maple #22 X Wedding Sherb | Celestia Infused Flower | 7g", StatedMass::Mg(7000))]
+    #[case("Gelato 33 x 41 | 3.5g", StatedMass::Mg(3500))]
+    #[case("Kush 5 1.2.3g", StatedMass::Nothing)]
+    #[case("Indoor 1lb", StatedMass::Mg(448_000))]
     #[case("1 Gram of Joy, 1g", StatedMass::Mg(1000))]
     #[case("Pre-Rolls Multipack 0.5g", StatedMass::PackOfUnknownCount)]
     #[case("Serving Tray (7x5)", StatedMass::Nothing)]

@@ -5,7 +5,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::changes::effective_price;
 use super::product::{Potency, PotencyUnit, Variant};
 use super::stated_mass::{StatedMass, stated_mass};
 use crate::vocabulary::vocabulary;
@@ -89,10 +88,8 @@ impl UnitPrices {
     pub fn of(product: Measured<'_>, option: &Variant) -> UnitPrices {
         let amount = amount(product, option);
         let thc_ug = thc_ug(product, option, &amount);
-        let paid = Prices {
-            rec: effective_price(option.price_rec, option.special_price_rec).map(i64::from),
-            med: effective_price(option.price_med, option.special_price_med).map(i64::from),
-        };
+        let [rec, med] = option.paid_prices().map(|cents| cents.map(i64::from));
+        let paid = Prices { rec, med };
         let (per_g, per_ml) = match amount {
             Amount::Mass { ug, .. } => (Ok(paid.per(ug, 1_000_000)), Err(NoUnitPrice::NoSize)),
             Amount::Volume { ul } => (Err(NoUnitPrice::NoSize), Ok(paid.per(ul, 1000))),
@@ -100,7 +97,7 @@ impl UnitPrices {
         };
         let basis = match amount {
             Amount::Volume { .. } => Some(UnitBasis::Volume),
-            _ if product.measure == Measure::Thc => thc_ug.is_ok().then_some(UnitBasis::StatedThc),
+            _ if product.measure == Measure::Thc && thc_ug.is_ok() => Some(UnitBasis::StatedThc),
             Amount::Mass { basis, .. } => Some(basis),
             Amount::Unknown(_) => None,
         };
@@ -200,19 +197,7 @@ mod tests {
     use super::*;
 
     fn option(label: &str, size_mg: Option<i64>, cents: i32) -> Variant {
-        Variant {
-            option_label: label.to_owned(),
-            nth: 0,
-            size_mg,
-            size_ml: None,
-            price_rec: Some(cents),
-            price_med: None,
-            special_price_rec: None,
-            special_price_med: None,
-            quantity: None,
-            quantity_censored: false,
-            is_in_stock: true,
-        }
+        Variant { option_label: label.to_owned(), size_mg, price_rec: Some(cents), ..Variant::default() }
     }
 
     fn thc(min: f64, max: f64, unit: PotencyUnit) -> Potency {
@@ -271,6 +256,12 @@ mod tests {
         assert_eq!((unit.basis, unit.thc_mg), (Some(UnitBasis::StatedThc), Some(100.0)));
         assert_eq!(unit.per_mg_thc.unwrap().rec, Some(20_000));
         assert_eq!(unit.per_g.map(|prices| prices.rec.unwrap_or_default()), per_g);
+    }
+
+    #[test]
+    fn an_edible_of_known_mass_and_unknown_thc_is_compared_by_its_mass() {
+        let unit = prices(Measure::Thc, "", None, &option("50g", Some(50_000), 2000));
+        assert_eq!((unit.basis, unit.thc_mg), (Some(UnitBasis::Weight), None));
     }
 
     #[test]
