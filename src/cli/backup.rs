@@ -26,7 +26,6 @@ use storage::{CopyReport, Place, RootOwner, copy_files, count_files, is_same_own
 
 /// Locked by the run that writes into the directory; it marks a directory of backups before there is a manifest.
 const LOCK: &str = ".backup.lock";
-const CONTINUES: &str = "there is no new backup yet; the same command continues this one";
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -57,22 +56,8 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     dump::remove_partial(&args.target);
     let progress = CommandProgress::begin(env, "files");
 
-    let files = match place.root() {
-        Some(root) => count_files(root).await?,
-        None => 0,
-    };
-    let target = Some(args.target.as_path());
-    let Some(first) = copy(place.root(), target, files, &progress).await? else {
-        return Ok(progress.interrupted(CONTINUES));
-    };
-    progress.set_message("dumping the database");
-    let dump = tokio::select! {
-        dump = Dump::write(&args.target, opened, env) => dump?,
-        () = progress.until_stopped() => return Ok(progress.interrupted(CONTINUES)),
-    };
-    progress.set_message("");
-    let Some(second) = copy(place.root(), target, first.files, &progress).await? else {
-        return Ok(progress.interrupted(CONTINUES));
+    let Some(Copies { first, dump, second }) = copy_all(&place, &args.target, opened, env, &progress).await? else {
+        return Ok(progress.interrupted("there is no new backup yet; the same command continues this one"));
     };
     let files = match place.root() {
         Some(_) => Files::Copied { files: second.files, bytes: second.bytes, left: second.left },
@@ -88,6 +73,36 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     let answer = Answer { manifest: &manifest, copied: first.copied + second.copied };
     env.out.either(&answer, |answer| text(answer, &args.target))?;
     Ok(if is_whole { ExitCode::Ok } else { ExitCode::PartialFailure })
+}
+
+/// The files before and after the dump, and the dump.
+struct Copies {
+    first: CopyReport,
+    dump: Dump,
+    second: CopyReport,
+}
+
+/// Copies the files, the database, and the files that came meanwhile; none when a signal ended it.
+async fn copy_all(
+    place: &Place,
+    target: &Path,
+    opened: &OpenDatabase,
+    env: &Env,
+    progress: &CommandProgress,
+) -> anyhow::Result<Option<Copies>> {
+    let files = match place.root() {
+        Some(root) => count_files(root).await?,
+        None => 0,
+    };
+    let Some(first) = copy(place.root(), Some(target), files, progress).await? else { return Ok(None) };
+    progress.set_message("dumping the database");
+    let dump = tokio::select! {
+        dump = Dump::write(target, opened, env) => dump?,
+        () = progress.until_stopped() => return Ok(None),
+    };
+    progress.set_message("");
+    let second = copy(place.root(), Some(target), first.files, progress).await?;
+    Ok(second.map(|second| Copies { first, dump, second }))
 }
 
 /// The name of the last migration.

@@ -10,7 +10,7 @@ use nix::sys::signal::Signal;
 use rstest::rstest;
 use serde_json::Value;
 
-use testkit::{Child, Farm, PATIENCE, TestDatabase, drover, empty_database, until};
+use testkit::{Child, Farm, PATIENCE, TestDatabase, WAITING_FOR_LOCKS, drover, empty_database, until};
 
 async fn crawled() -> Farm {
     let farm = Farm::with_stores(2).await;
@@ -155,7 +155,8 @@ async fn a_damaged_or_unfinished_backup_changes_nothing() {
 #[tokio::test]
 async fn an_interrupted_backup_tells_how_it_continues() {
     let (database, dir) = (testkit::database().await, tempfile::tempdir().unwrap());
-    database.raw.batch_execute("BEGIN; LOCK TABLE store_products").await.unwrap();
+    let person = testkit::connect(&database.url).await;
+    person.batch_execute("BEGIN; LOCK TABLE store_products").await.unwrap();
     let command = || {
         let mut command = drover();
         command.env("DATABASE_URL", &database.url).env("DROVER__STORAGE__ROOT", dir.path().join("root"));
@@ -163,14 +164,12 @@ async fn an_interrupted_backup_tells_how_it_continues() {
         command
     };
     let mut interrupted = Child::spawn(&mut command());
-    let waits = "SELECT EXISTS (SELECT FROM pg_locks l JOIN pg_database d ON d.oid = l.database
-                                 WHERE NOT l.granted AND d.datname = current_database())";
-    let is_dumping = async || database.raw.query_one(waits, &[]).await.unwrap().get(0);
+    let is_dumping = async || database.raw.query_one(WAITING_FOR_LOCKS, &[]).await.unwrap().get::<_, i64>(0) == 1;
     until("the dump waits for the table", PATIENCE, is_dumping).await;
     interrupted.signal(Signal::SIGINT);
     assert_eq!(interrupted.ended(PATIENCE).await.code(), Some(130));
     interrupted.logged("interrupted: there is no new backup yet; the same command continues this one", PATIENCE).await;
-    database.raw.batch_execute("ROLLBACK").await.unwrap();
+    person.batch_execute("ROLLBACK").await.unwrap();
     assert!(command().output().await.unwrap().status.success());
 }
 
