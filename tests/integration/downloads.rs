@@ -372,9 +372,8 @@ async fn the_first_address_of_a_brand_stays_when_two_menus_name_it_at_the_same_t
         products::brands::add(&tx, &[other]).await.unwrap();
         tx.commit().await.unwrap();
     });
-    let waiting =
-        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
-    until("the second waits for the first", PATIENCE, async || count(&database, waiting).await == 1).await;
+    until("the second waits for the first", PATIENCE, async || count(&database, testkit::WAITING_FOR_LOCKS).await == 1)
+        .await;
     first.commit().await.unwrap();
     second.await.unwrap();
     let address = "SELECT count(*) FROM brands WHERE image_url = 'http://a.test/1'";

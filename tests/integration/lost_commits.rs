@@ -61,9 +61,7 @@ async fn a_run_whose_lease_ends_before_its_commit_is_fenced_and_runs_again() {
     let (probes, person) = (worker.probes().await, testkit::connect(farm.url()).await);
     person.batch_execute("BEGIN; SELECT FROM dispensaries FOR NO KEY UPDATE").await.unwrap();
     farm.enqueue(Role::PayloadFetch).await;
-    let waiting =
-        "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()";
-    farm.until_counted("the run's writes wait", waiting, 1).await;
+    farm.until_counted("the run's writes wait", testkit::WAITING_FOR_LOCKS, 1).await;
     let expire = "UPDATE worker_tasks SET lease_expires_at = clock_timestamp() WHERE status = 'running'";
     testkit::connect(farm.url()).await.execute(expire, &[]).await.unwrap();
     person.batch_execute("ROLLBACK").await.unwrap();

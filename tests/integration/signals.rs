@@ -60,7 +60,7 @@ async fn a_process_that_migrates_ends_at_a_signal_and_has_changed_nothing(
     let database = empty_database().await;
     database.raw.execute("SELECT pg_advisory_lock($1)", &[&MIGRATION_LOCK]).await.unwrap();
     let mut process = Child::spawn(drover().args(args).envs(PATIENT).env("DATABASE_URL", &database.url));
-    until_counted(&database.raw, "it waits for the lock of migrations", WAITS_FOR_LOCK, 1).await;
+    until_counted(&database.raw, "it waits for the lock of migrations", testkit::WAITING_FOR_LOCKS, 1).await;
     process.signal(signal);
     assert_eq!(process.ended(PROMPTLY).await.code(), Some(code));
 
@@ -78,7 +78,7 @@ async fn a_service_that_prepares_its_start_ends_at_a_signal() {
     let mut command = drover();
     command.arg("api").envs(PATIENT).env("DATABASE_URL", &database.url).env("DROVER__API__LISTEN", "127.0.0.1:0");
     let mut process = Child::spawn(&mut command);
-    until_counted(&watcher, "it waits for the table", WAITS_FOR_LOCK, 1).await;
+    until_counted(&watcher, "it waits for the table", testkit::WAITING_FOR_LOCKS, 1).await;
     process.signal(Signal::SIGTERM);
     assert_eq!(process.ended(PROMPTLY).await.code(), Some(0));
 }
@@ -126,8 +126,6 @@ fn only_child_of(pid: u32) -> Pid {
     Pid::from_raw(children.trim().parse().unwrap())
 }
 
-const WAITS_FOR_LOCK: &str =
-    "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
 const OTHER_CONNECTIONS: &str =
     "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()";
 

@@ -25,6 +25,10 @@ const ROOM: u64 = 2 << 30;
 /// Number of connections of a test's database, beside two for the API.
 pub const WORK_CONNECTIONS: usize = 8;
 
+/// Number of sessions of a test's database that wait for a lock, as a statement.
+pub const WAITING_FOR_LOCKS: &str =
+    "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+
 /// A database of one test, dropped with it.
 pub struct TestDatabase {
     pub name: String,

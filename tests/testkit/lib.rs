@@ -24,8 +24,8 @@ mod wait;
 
 pub use actor::start_actor;
 pub use database::{
-    TestDatabase, WORK_CONNECTIONS, connect, database, database_settings, empty_database, fast_dir, filled_database,
-    server_dir, server_options,
+    TestDatabase, WAITING_FOR_LOCKS, WORK_CONNECTIONS, connect, database, database_settings, empty_database, fast_dir,
+    filled_database, server_dir, server_options,
 };
 pub use fake_cluster::{ClusterMood, FakeCluster};
 pub use farm::{Farm, LONG_LEASE, PATIENCE};

@@ -347,9 +347,10 @@ async fn what_a_refresh_commits_while_its_store_closes_is_out_of_stock_too() {
 
     let closing = store.close();
     let committing = async {
-        let waiting =
-            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
-        testkit::until("the closing waits", Duration::from_secs(60), async || store.count(waiting).await == 1).await;
+        testkit::until("the closing waits", Duration::from_secs(60), async || {
+            store.count(testkit::WAITING_FOR_LOCKS).await == 1
+        })
+        .await;
         refreshing.commit().await.unwrap();
     };
     let (closed, ()) = tokio::join!(closing, committing);

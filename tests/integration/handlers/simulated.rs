@@ -636,10 +636,11 @@ async fn tasks_that_wait_for_the_hashes_to_be_added_hold_no_connection() {
     let contexts: Vec<_> = (0..testkit::WORK_CONNECTIONS).map(|_| harness.context(&task)).collect();
     let runs = contexts.iter().map(|context| drover::handlers::run(context, task.role, &task.payload, None));
     harness.store.database.raw.batch_execute("BEGIN; LOCK TABLE query_hashes").await.unwrap();
-    let adding =
-        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
     let free = async {
-        testkit::until("one adds them", testkit::PATIENCE, async || harness.store.count(adding).await == 1).await;
+        testkit::until("one adds them", testkit::PATIENCE, async || {
+            harness.store.count(testkit::WAITING_FOR_LOCKS).await == 1
+        })
+        .await;
         // well before the lock's own time-out makes room
         tokio::time::timeout(Duration::from_secs(3), harness.services.db.client()).await.is_ok_and(|free| free.is_ok())
     };

@@ -63,10 +63,8 @@ async fn a_statement_that_waits_for_a_task_holds_none_with_a_greater_id(
     let (greater, least) = (vec![leases[0].id, leases[1].id], leases[2].id);
     queue.sql(&format!("BEGIN; SELECT FROM worker_tasks WHERE id = {least} FOR UPDATE")).await;
     let running = tokio::spawn(statement.run(queue.database.db.clone(), leases));
-    let waiting =
-        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
     testkit::until("it waits for the locked task, or has passed it over", SOON, async || {
-        running.is_finished() || queue.number(waiting).await == 1
+        running.is_finished() || queue.number(testkit::WAITING_FOR_LOCKS).await == 1
     })
     .await;
     let free = "SELECT id FROM worker_tasks WHERE id = ANY ($1) FOR UPDATE SKIP LOCKED";

@@ -79,9 +79,7 @@ impl Queue {
 
     /// Sessions of this database that wait for a lock.
     async fn waiting_sessions(&self) -> i64 {
-        let sql =
-            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
-        self.number(sql).await
+        self.number(testkit::WAITING_FOR_LOCKS).await
     }
 }
 

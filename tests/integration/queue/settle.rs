@@ -208,9 +208,7 @@ async fn a_settlement_waits_for_a_cancellation_by_hand_and_finds_itself_lost() {
             async move { tasks::settle(&db.client().await?, &lease, &settlement(AttemptOutcome::Completed)).await },
         )
     };
-    let waiting =
-        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
-    testkit::until("the settlement waits", SOON, async || queue.number(waiting).await == 1).await;
+    testkit::until("the settlement waits", SOON, async || queue.number(testkit::WAITING_FOR_LOCKS).await == 1).await;
     queue.sql(&format!("UPDATE worker_tasks SET status = 'cancelled' WHERE id = {id}; COMMIT")).await;
     let settled = settling.await.unwrap();
     assert!(matches!(settled, Err(DbError::Missing(_))), "{settled:?}");

@@ -53,9 +53,10 @@ async fn a_key_that_a_session_has_just_taken_is_adopted_when_it_commits() {
     let person = testkit::connect(&queue.database.url).await;
     person.batch_execute(&format!("BEGIN; {BY_HAND}")).await.unwrap();
     let waits = tokio::spawn(async move { Runs::new(&db, |run| sync_or_creator(run, 3)).run_one().await });
-    let waiting =
-        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
-    testkit::until("the fan-out waits", testkit::PATIENCE, async || queue.number(waiting).await == 1).await;
+    testkit::until("the fan-out waits", testkit::PATIENCE, async || {
+        queue.number(testkit::WAITING_FOR_LOCKS).await == 1
+    })
+    .await;
     person.batch_execute("COMMIT").await.unwrap();
     assert!(waits.await.unwrap());
     assert_eq!(queue.number("SELECT count(*) FROM worker_tasks").await, 4);

@@ -69,8 +69,7 @@ async fn killed_before_the_commit(queue: &Queue, parent: TaskId) {
     person.batch_execute(&lock).await.unwrap();
     process.stdin.take();
     until_in_transaction(&mut lines).await;
-    let waits = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
-    until("the settlement waits", PATIENCE, async || queue.number(waits).await == 1).await;
+    until("the settlement waits", PATIENCE, async || queue.number(testkit::WAITING_FOR_LOCKS).await == 1).await;
     process.kill().await.unwrap();
     person.batch_execute("COMMIT").await.unwrap();
 }
