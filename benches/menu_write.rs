@@ -180,7 +180,7 @@ impl Side {
         let id: i64 = self.raw.query_one(sql, &[&store, &count, &at]).await.unwrap().get(0);
         let payload = db::payloads::get(&self.db.client().await.unwrap(), id).await.unwrap().unwrap();
         let menu = Arc::new(NormalMenu { products, ..NormalMenu::default() });
-        let write = MenuWrite { payload, menu, min_coverage: 0.995, memory: MemoryPermit::default() };
+        let write = MenuWrite { payload, menu, min_coverage: 0.995, low_stock: 5, memory: MemoryPermit::default() };
 
         let (wal, buffers, cpu_before) = (self.wal().await, self.buffers().await, cpu(self.server));
         let begun = Instant::now();

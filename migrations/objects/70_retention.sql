@@ -17,9 +17,9 @@ CREATE OR REPLACE FUNCTION is_payload_needed(payload_id bigint, store bigint, fe
                     AND t.status = 'pending' AND t.blocked)
 $f$;
 
--- The month partitions of snapshots and of the history of variants that end before `before`, oldest first. `row_count` is the count of the
--- last ANALYZE; if there was none, the rows are counted.
-CREATE OR REPLACE FUNCTION old_partitions(before timestamptz)
+-- The month partitions of these tables that end before `before`, oldest first. `row_count` is the count of the last ANALYZE; if there was
+-- none, the rows are counted.
+CREATE OR REPLACE FUNCTION old_partitions(before timestamptz, tables text[] DEFAULT '{store_product_snapshots,store_product_variant_history}')
 RETURNS TABLE (name text, ends_at timestamptz, row_count bigint, bytes bigint) LANGUAGE plpgsql AS $f$
 DECLARE analysed bigint;
 BEGIN
@@ -29,7 +29,7 @@ BEGIN
                    substring(pg_get_expr(c.relpartbound, c.oid) FROM 'TO \(''([^'']+)''\)')::timestamptz AS ends_at
               FROM pg_inherits i
               JOIN pg_class c ON c.oid = i.inhrelid
-             WHERE i.inhparent IN ('store_product_snapshots'::regclass, 'store_product_variant_history'::regclass)) p
+             WHERE i.inhparent = ANY (tables::regclass[])) p
      WHERE p.ends_at <= before
      ORDER BY p.ends_at, p.relname
   LOOP
@@ -41,10 +41,11 @@ END $f$;
 
 -- Drops a partition that `old_partitions` returns; false if it is gone. It locks the whole table for a moment, and waits at most a second
 -- for that lock; meanwhile, others wait behind it.
-CREATE OR REPLACE FUNCTION drop_old_partition(partition text, before timestamptz) RETURNS boolean LANGUAGE plpgsql
+CREATE OR REPLACE FUNCTION drop_old_partition(
+  partition text, before timestamptz, tables text[] DEFAULT '{store_product_snapshots,store_product_variant_history}') RETURNS boolean LANGUAGE plpgsql
 SET lock_timeout = '1s' AS $f$
 BEGIN
-  IF NOT EXISTS (SELECT FROM old_partitions(before) o WHERE o.name = partition) THEN RETURN false; END IF;
+  IF NOT EXISTS (SELECT FROM old_partitions(before, tables) o WHERE o.name = partition) THEN RETURN false; END IF;
   EXECUTE format('DROP TABLE %I', partition);
   RETURN true;
 END $f$;

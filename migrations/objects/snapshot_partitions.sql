@@ -32,6 +32,7 @@ END $$;
 CREATE OR REPLACE FUNCTION ensure_snapshot_partitions(ahead int DEFAULT 1) RETURNS int
 LANGUAGE sql AS $$
   SELECT ensure_month_partitions('store_product_snapshots', ahead) + ensure_month_partitions('store_product_variant_history', ahead)
+         + ensure_month_partitions('product_changes', ahead)
 $$;
 
 SELECT ensure_snapshot_partitions();

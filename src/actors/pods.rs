@@ -24,7 +24,7 @@ use super::proxy_pool::{FetchCountsWriter, ProxyPool, ProxyPoolDeps};
 use super::supervisor::{RetirePods, StartPods, StartProxyPool, SupervisorActor};
 use super::tree::{StartError, TreeDeps};
 use super::{load, names};
-use crate::handlers::TaskServices;
+use crate::handlers::{ChangePublisher, TaskServices};
 use crate::stealth::{ProxySource, Sessions};
 use db::connection::listen::Listener;
 use db::{DbError, tasks};
@@ -89,6 +89,7 @@ impl Pods {
         let proxies = ProxyPool::new(pool, &pool_deps);
         let services = Arc::new(services(Arc::new(proxies.clone())).map_err(StartError::Services)?);
         let sessions = services.sessions.clone();
+        publish_changes(&background, services.change_publisher.clone());
         let sharing = (sessions.clone(), config.proxies.flush_every, lifecycle.clone());
         background
             .start("exchange of hosts", move || keep_sharing_hosts(sharing.0.clone(), sharing.1, sharing.2.clone()));
@@ -207,6 +208,20 @@ impl Pods {
 }
 
 /// Reports how many workers and slots there are, until the process is over.
+/// Publishes changes until the process is over.
+pub fn publish_changes(background: &Background, publisher: ChangePublisher) {
+    let lifecycle = background.lifecycle().clone();
+    background.start("publisher of changes", move || {
+        let (publisher, lifecycle) = (publisher.clone(), lifecycle.clone());
+        async move {
+            tokio::select! {
+                () = publisher.run() => {}
+                () = lifecycle.reached(Phase::Over) => {}
+            }
+        }
+    });
+}
+
 async fn keep_counting_slots(deps: ActorDeps) {
     let (mut config, mut workers) = (deps.live.subscribe(), deps.own_workers.subscribe());
     loop {

@@ -11,13 +11,13 @@ use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 
 use super::plan::Plan;
-use super::pods::{DrainCounts, Pods};
+use super::pods::{DrainCounts, Pods, publish_changes};
 use super::proxy_pool::ProxyPool;
 use super::scheduler::SchedulerDeps;
 use super::scheduler::chore::ChoreDeps;
 use super::supervisor::{StartScheduler, root};
-use crate::handlers::TaskServices;
 use crate::handlers::housekeeping::Housekeeping;
+use crate::handlers::{ChangePublisher, TaskServices};
 use crate::stealth::ProxySource;
 use db::Db;
 use foundation::clock::Clock;
@@ -95,7 +95,10 @@ impl Tree {
         let limits = DrainLimits::from(deps.config.as_ref());
         let background = Background::new(&deps.config.supervision, lifecycle.clone());
         let pods = match deps.plan.pods.is_empty() {
-            true => None,
+            true => {
+                publish_changes(&background, ChangePublisher::new(deps.db.clone()));
+                None
+            }
             false => Some(Pods::start(deps, &supervisor, watchdog, background.clone(), services).await?),
         };
         Ok(Tree { background, lifecycle, limits, pods, end_actors: Some(end_actors) })

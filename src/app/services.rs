@@ -10,7 +10,7 @@ use super::media_hosts::MediaHosts;
 use super::robots::SharedRobots;
 use crate::downloads::{DownloadDeps, DownloadQueue};
 use crate::handlers::media::MediaServices;
-use crate::handlers::{ExhaustedHashAlarm, KnownHashes, TaskServices};
+use crate::handlers::{ChangePublisher, ExhaustedHashAlarm, KnownHashes, TaskServices};
 use crate::platforms::{BadPlatform, PlatformRegistry};
 use crate::stealth::{self, AllowList, FetchError, ProxySource, Sessions, TlsSetupError};
 use db::Db;
@@ -71,6 +71,8 @@ pub fn services(
         clock: clock.clone(),
         hash_alarm: ExhaustedHashAlarm::default(),
         known_hashes: KnownHashes::default(),
+        change_publisher: ChangePublisher::new(db.clone()),
+        low_stock: live.part(|config| config.changes.low_stock),
         downloads: config.images.download.then(DownloadQueue::default),
         platforms,
     })

@@ -19,6 +19,7 @@ mod api;
 mod audit;
 mod backup;
 mod capacity;
+mod changes;
 mod client;
 mod completions;
 mod config;
@@ -144,6 +145,9 @@ enum Command {
     Groups(groups::Command),
     /// Check whether the service on this machine, or at --url, works; exit code 1 if not
     Healthcheck(healthcheck::Args),
+    /// Follow changes of prices, specials, stock and products
+    #[command(subcommand)]
+    Changes(changes::Command),
     /// List stores with faulty data: no full crawl for a long time, halved menus, missing prices, unknown keys or
     /// words, suspicious changes
     #[command(subcommand)]
@@ -233,6 +237,7 @@ impl Command {
             Command::Geo(command) => geo::run(command, env).await,
             Command::Groups(command) => groups::run(command, env).await,
             Command::Healthcheck(args) => healthcheck::run(args, env).await,
+            Command::Changes(command) => changes::run(command, env).await,
             Command::Quality(command) => quality::run(command, env).await,
             Command::Hosts(args) => hosts::run(args, env).await,
             Command::Images(command) => images::run(command, env).await,

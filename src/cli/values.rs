@@ -48,6 +48,14 @@ pub fn cents(text: &str) -> Result<i32, String> {
     format!("{dollars}{cents}").parse().map_err(|_| fault())
 }
 
+/// A percentage of 0 or more.
+pub fn percentage(text: &str) -> Result<f64, String> {
+    let percent: Option<f64> = text.strip_suffix('%').unwrap_or(text).trim().parse().ok();
+    percent
+        .filter(|percent| percent.is_finite() && *percent >= 0.0)
+        .ok_or_else(|| "expected a percentage, such as 10 or 2.5".to_owned())
+}
+
 pub fn json(text: &str) -> Result<Value, String> {
     serde_json::from_str(text)
         .map_err(|error| format!("expected JSON such as {{\"payload_id\": 7}}; {}", json_fault(text, &error)))

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::media::MediaServices;
-use super::{ExhaustedHashAlarm, KnownHashes, RunProgress};
+use super::{ChangePublisher, ExhaustedHashAlarm, KnownHashes, RunProgress};
 use crate::downloads::{DownloadQueue, RunGuard};
 use crate::platforms::PlatformRegistry;
 use crate::stealth::{Session, SessionAsk, Sessions, TraceHandle};
@@ -22,6 +22,7 @@ use foundation::clock::Clock;
 use foundation::secrets::SecretKeys;
 use public_http::Http;
 use queue::{SaveError, TaskError, WriteOf, WriteResults};
+use settings::Live;
 use storage::Payloads;
 
 /// Dependencies that all tasks of a process share.
@@ -33,6 +34,9 @@ pub struct TaskServices {
     pub platforms: PlatformRegistry,
     pub hash_alarm: ExhaustedHashAlarm,
     pub known_hashes: KnownHashes,
+    pub change_publisher: ChangePublisher,
+    /// Maximum quantity of an option that is few.
+    pub low_stock: Live<i32>,
     /// Client for services that are asked without a proxy.
     pub http: Http,
     /// Keys of the credentials in the database.

@@ -14,6 +14,7 @@ pub mod retention;
 
 mod analytics_refresh;
 mod body;
+mod change_publisher;
 mod entry_point_discovery;
 mod known_hashes;
 mod notify;
@@ -24,6 +25,7 @@ mod store_discovery;
 
 use serde_json::Value;
 
+pub use change_publisher::ChangePublisher;
 pub use context::{Context, TaskServices};
 pub use hash_alarm::ExhaustedHashAlarm;
 pub use known_hashes::KnownHashes;

@@ -6,6 +6,7 @@
 //! any time: its permitted changes depend on its place among its store's payloads. A payload whose file is
 //! lost or damaged fails the task for good, and one fetch is queued in its place.
 
+mod changes;
 mod variants;
 pub mod write;
 
@@ -69,7 +70,8 @@ fn refresh(ctx: &Context, payload: Payload, menu: Arc<NormalMenu>, memory: Memor
         result["unknown_keys"] = json!(menu.unknown_keys);
     }
     let min_coverage = ctx.services.platforms.get(payload.platform).limits.min_coverage;
-    let menu_write = MenuWrite { payload, menu, min_coverage, memory };
+    let low_stock = ctx.services.low_stock.current();
+    let menu_write = MenuWrite { payload, menu, min_coverage, low_stock, memory };
     let store = menu_write.payload.dispensary_id;
     let done = Outcome::done(result).write(menu_write, |menu_write, tx| {
         Box::pin(async move {
@@ -78,10 +80,14 @@ fn refresh(ctx: &Context, payload: Payload, menu: Arc<NormalMenu>, memory: Memor
             Ok(WriteResults { result: counts.into(), data, ..WriteResults::default() })
         })
     });
-    match ctx.services.downloads.clone() {
-        Some(downloads) => done.after(move |_| async move { downloads.add(store) }).into(),
-        None => done.into(),
-    }
+    let (downloads, publisher) = (ctx.services.downloads.clone(), ctx.services.change_publisher.clone());
+    done.after(move |_| async move {
+        publisher.wake();
+        if let Some(downloads) = downloads {
+            downloads.add(store);
+        }
+    })
+    .into()
 }
 
 async fn find_payload(ctx: &Context, store: StoreId, id: Option<i64>) -> Result<Payload, TaskError> {

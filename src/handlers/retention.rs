@@ -1,5 +1,5 @@
-//! Retention of crawled data: payloads, snapshots and the history of variants go when they are older than the
-//! operator wants.
+//! Retention of crawled data: payloads, snapshots, the history of variants and changes go when they are older than
+//! the operator wants.
 //!
 //! In: the ages of the configuration. Out: a [`RetentionReport`] of the removals, or of the ones that would
 //! be made. Each step commits by itself, and may be the last: a payload's row goes together with a note of
@@ -66,8 +66,12 @@ impl Housekeeping {
             let client = self.db.client().await?;
             let before = db::payloads::sweep_times(&client, age).await?.before;
             drop(client);
-            self.retain_snapshots(run, before, &mut report).await?;
+            self.retain_rows(run, PartitionedTable::CRAWLED, before, &mut report).await?;
         }
+        let client = self.db.client().await?;
+        let before = db::payloads::sweep_times(&client, run.ages.changes).await?.before;
+        drop(client);
+        self.retain_rows(run, &[PartitionedTable::Changes], before, &mut report).await?;
         Ok(report)
     }
 
@@ -121,13 +125,14 @@ impl Housekeeping {
         }
     }
 
-    async fn retain_snapshots(
+    async fn retain_rows(
         &self,
         run: RetentionRun<'_>,
+        tables: &[PartitionedTable],
         before: DateTime<Utc>,
         report: &mut RetentionReport,
     ) -> Result<(), TaskError> {
-        let old = schema::partitions::old(&self.db.maintenance_client().await?, before).await?;
+        let old = schema::partitions::old(&self.db.maintenance_client().await?, tables, before).await?;
         for partition in old {
             if !(run.goes_on)(report) {
                 return Ok(());
@@ -136,15 +141,16 @@ impl Housekeeping {
                 report.partitions.push(partition);
                 continue;
             }
-            match schema::partitions::drop_old(&self.db.maintenance_client().await?, &partition.name, before).await {
+            let client = self.db.maintenance_client().await?;
+            match schema::partitions::drop_old(&client, tables, &partition.name, before).await {
                 Ok(true) => report.partitions.push(partition),
                 Ok(false) => {}
                 Err(DbError::Contention(_)) => report.partitions_in_use.push(partition.name),
                 Err(error) => return Err(error.into()),
             }
         }
-        for table in PartitionedTable::ALL {
-            self.retain_loose(run, table, before, report).await?;
+        for table in tables {
+            self.retain_loose(run, *table, before, report).await?;
         }
         Ok(())
     }

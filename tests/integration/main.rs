@@ -43,6 +43,7 @@ mod pooler;
 mod private_server;
 mod promises;
 mod proxies;
+mod publications;
 mod quality;
 mod queue;
 mod reads;

@@ -55,6 +55,9 @@ pub enum ApiError {
     /// A file that a row names has gone.
     #[error("{0}")]
     Gone(String),
+    /// Changes after the reader's place were removed.
+    #[error("{0}")]
+    CursorExpired(String),
     /// A file differs from the written one.
     #[error("{0}")]
     Damaged(String),
@@ -130,7 +133,7 @@ impl ApiError {
             ApiError::NotAllowed { .. } => StatusCode::METHOD_NOT_ALLOWED,
             ApiError::SlowBody(_) => StatusCode::REQUEST_TIMEOUT,
             ApiError::Conflict(_) | ApiError::Duplicate { .. } | ApiError::DuplicateWork { .. } => StatusCode::CONFLICT,
-            ApiError::Gone(_) => StatusCode::GONE,
+            ApiError::Gone(_) | ApiError::CursorExpired(_) => StatusCode::GONE,
             ApiError::Damaged(_) => StatusCode::UNPROCESSABLE_ENTITY,
             ApiError::FilesUnavailable(_) | ApiError::GeoOff(_) => StatusCode::SERVICE_UNAVAILABLE,
             ApiError::Changed(_) => StatusCode::PRECONDITION_FAILED,
@@ -187,7 +190,11 @@ impl ApiError {
     }
 
     fn code(&self) -> Option<&'static str> {
-        matches!(self, ApiError::GeoOff(_)).then_some("geo_off")
+        match self {
+            ApiError::GeoOff(_) => Some("geo_off"),
+            ApiError::CursorExpired(_) => Some("cursor_expired"),
+            _ => None,
+        }
     }
 
     pub fn existing_task(&self) -> Option<TaskId> {

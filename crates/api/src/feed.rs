@@ -13,7 +13,9 @@ use serde_json::{Value, json};
 use tokio::sync::{Notify, watch};
 
 use super::ApiState;
+use contract::changes::ChangePlace;
 use contract::pauses::Pause;
+use contract::position::Position;
 use contract::quality::QualityCount;
 use contract::tasks::Counts;
 use db::counts::charts::WrittenMinutes;
@@ -51,6 +53,8 @@ vocabulary! {
         Quality,
         /// The pauses in force.
         Pauses,
+        /// Changes of prices and stock were published.
+        Changes,
     }
 }
 
@@ -232,6 +236,7 @@ struct PublishedRows {
     written: Option<WrittenMinutes>,
     quality: Option<Vec<QualityCount>>,
     pauses: Option<Vec<Pause>>,
+    changes: Option<ChangePlace>,
     workers: BTreeMap<String, Value>,
     schedules: BTreeMap<String, Value>,
 }
@@ -260,6 +265,11 @@ async fn poll(db: &Db, known: &mut PublishedRows, elapsed: Duration) -> Result<V
     if known.pauses.as_ref() != Some(&pauses) {
         changes.push((Topic::Pauses, json!({ "pauses": pauses })));
         known.pauses = Some(pauses);
+    }
+    let newest = db::changes::feed::newest(&client).await?;
+    if known.changes.as_ref() != Some(&newest) {
+        changes.push((Topic::Changes, json!({ "newest": Position(&newest).text() })));
+        known.changes = Some(newest);
     }
     let workers = workers::list(&client).await?.into_iter().map(|worker| (worker.worker_id.clone(), json!(worker)));
     changes.extend(differences(Topic::Worker, "worker_id", &mut known.workers, workers.collect()));

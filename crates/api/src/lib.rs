@@ -18,6 +18,7 @@ mod batch;
 mod body;
 mod capacity;
 mod change;
+mod changes;
 mod client_stream;
 mod completions;
 mod config;

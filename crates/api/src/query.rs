@@ -165,6 +165,13 @@ impl<'de> Deserializer<'de> for Text<'_> {
         }
     }
 
+    fn deserialize_f64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ValueError> {
+        match self.0.parse::<f64>().ok().filter(|number| number.is_finite()) {
+            Some(number) => visitor.visit_f64(number),
+            None => Err(ValueError::custom(format_args!("expected a number, got '{}'", self.0))),
+        }
+    }
+
     whole_numbers! {
         deserialize_i32 visit_i32;
         deserialize_i64 visit_i64;
@@ -173,7 +180,7 @@ impl<'de> Deserializer<'de> for Text<'_> {
     }
 
     forward_to_deserialize_any! {
-        i8 i16 i128 u8 u16 u128 f32 f64 char str string bytes byte_buf unit unit_struct seq tuple tuple_struct
+        i8 i16 i128 u8 u16 u128 f32 char str string bytes byte_buf unit unit_struct seq tuple tuple_struct
         map struct identifier ignored_any
     }
 }

@@ -173,6 +173,7 @@ pub fn endpoints() -> OpenApiRouter<ApiState> {
         stores::accept_empty,
         stores::accept,
         stores::products,
+        changes::list,
         products::search,
         products::show,
         products::history,

@@ -6,6 +6,7 @@
 pub mod age_sort;
 pub mod analytics;
 pub mod audit;
+pub mod changes;
 pub mod charts;
 pub mod checks;
 pub mod cursor;

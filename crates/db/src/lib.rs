@@ -9,6 +9,7 @@
 
 pub mod access;
 pub mod analytics;
+pub mod changes;
 pub mod connection;
 pub mod counts;
 pub mod demo;

@@ -30,6 +30,8 @@ pub struct CrawlState {
     /// Whether the content hashes of its products belong to the newest payload. A process of the release
     /// before keeps none.
     pub has_hashes: bool,
+    /// Its next whole menu is only compared with by later ones: the store is new, was closed, or has another menu.
+    pub needs_baseline: bool,
 }
 
 /// A store whose crawls were switched on or off.
@@ -150,6 +152,7 @@ pub async fn lock(tx: &Tx, id: StoreId) -> Result<CrawlState, DbError> {
         last_complete_at: row.try_get("last_complete_at")?,
         is_enabled: row.try_get("crawl_enabled")?,
         has_hashes: row.try_get("has_hashes")?,
+        needs_baseline: row.try_get("needs_baseline")?,
     })
 }
 

@@ -14,8 +14,19 @@ use super::show::{Setting, is_secret};
 const FILE: &str = "settings.toml";
 
 /// Sections that say how a service crawls.
-const SECTIONS: [&str; 10] =
-    ["http", "images", "media", "platform", "politeness", "proxies", "queue", "retention", "topology", "worker"];
+const SECTIONS: [&str; 11] = [
+    "changes",
+    "http",
+    "images",
+    "media",
+    "platform",
+    "politeness",
+    "proxies",
+    "queue",
+    "retention",
+    "topology",
+    "worker",
+];
 
 /// Replaces the file at once: a command reads the old one or the new one.
 pub async fn keep(dir: &Path, settings: &[Setting]) -> io::Result<()> {

@@ -66,6 +66,7 @@ pub struct Config {
     pub client: ApiClient,
     pub geo: Geo,
     pub kubernetes: Kubernetes,
+    pub changes: Changes,
     pub retention: Retention,
     pub log: Log,
     /// Data files of `--config DIR` that replace the compiled ones.
@@ -593,6 +594,13 @@ impl Api {
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
+pub struct Changes {
+    /// Maximum quantity of an option that is few.
+    pub low_stock: i32,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Retention {
     #[serde(with = "durations")]
     pub completed: Duration,
@@ -618,6 +626,8 @@ pub struct Retention {
     /// None = kept forever.
     #[serde(with = "durations::optional")]
     pub snapshots: Option<Duration>,
+    #[serde(with = "durations")]
+    pub changes: Duration,
 }
 
 #[derive(Clone, Debug, Deserialize)]

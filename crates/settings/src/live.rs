@@ -27,6 +27,7 @@ macro_rules! live_keys {
 }
 
 live_keys! {
+    changes.low_stock,
     log.level,
     media.slots,
     media.workers,
@@ -57,6 +58,7 @@ live_keys! {
     proxies.snooze,
     proxies.wait,
     retention.audit,
+    retention.changes,
     retention.completed,
     retention.completed_jobs,
     retention.failed,

@@ -266,6 +266,8 @@ impl Config {
         rules.require(self.retention.prune_batch >= 1, "retention.prune_batch", "must be at least 1");
         rules.min_duration("retention.stats", self.retention.stats, MIN_STATS_AGE);
         rules.min_duration("retention.audit", self.retention.audit, MIN_AGE);
+        rules.min_duration("retention.changes", self.retention.changes, MIN_AGE);
+        rules.require(self.changes.low_stock >= 0, "changes.low_stock", "must be at least 0");
         for (key, age) in
             [("retention.payloads", self.retention.payloads), ("retention.snapshots", self.retention.snapshots)]
         {

@@ -1,7 +1,10 @@
 //! `VariantWrites`: the variants of products that a payload adds or changes, and the part of them that
 //! belongs to their history.
 //!
-//! In: those products with their ids. It reads the variants of changed products and writes the differences.
+//! In: those products with their ids. It reads the variants of changed products, and the history of those that are on a
+//! menu again, and writes the differences.
+
+use std::collections::HashMap;
 
 use db::products::ProductWrite;
 use db::products::variant_history::VariantChange;
@@ -15,9 +18,11 @@ use domain::menu::variant_diff::{PlacedVariant, VariantDiff, placed};
 pub struct VariantWrites<'a> {
     added: Vec<VariantWrite<'a>>,
     updated: Vec<VariantWrite<'a>>,
-    /// Variants of `updated` whose price or stock differs.
-    repriced: Vec<(ProductId, &'a Variant)>,
-    removed: Vec<(ProductId, Variant)>,
+    /// Variants of `updated` whose price or stock differs, before and after.
+    pub repriced: Vec<(ProductId, Variant, &'a Variant)>,
+    /// Variants of `added` that their product had before it was on the menu without them, then and now.
+    pub returned: Vec<(ProductId, Variant, &'a Variant)>,
+    pub removed: Vec<(ProductId, Variant)>,
 }
 
 impl<'a> VariantWrites<'a> {
@@ -30,19 +35,21 @@ impl<'a> VariantWrites<'a> {
         for write in new {
             writes.added.extend(placed(&write.product.variants).map(|placed| variant_write(write.id, placed)));
         }
+        let of_new = writes.added.len();
         let ids: Vec<ProductId> = changed.iter().map(|write| write.id).collect();
         let mut stored = products::variants::of_products(tx, &ids).await?;
         for write in changed {
             let rows = stored.remove(&write.id).unwrap_or_default();
             writes.add(write.id, VariantDiff::new(rows, &write.product.variants));
         }
+        writes.returned = returned(tx, &writes.added[of_new..]).await?;
         Ok(writes)
     }
 
     fn add(&mut self, id: ProductId, diff: VariantDiff<'a>) {
         self.added.extend(diff.added.into_iter().map(|placed| variant_write(id, placed)));
         self.updated.extend(diff.updated.into_iter().map(|placed| variant_write(id, placed)));
-        self.repriced.extend(diff.repriced.into_iter().map(|variant| (id, variant)));
+        self.repriced.extend(diff.repriced.into_iter().map(|(before, after)| (id, before, after)));
         self.removed.extend(diff.removed.into_iter().map(|variant| (id, variant)));
     }
 
@@ -69,7 +76,7 @@ impl<'a> VariantWrites<'a> {
     fn history(&self) -> Vec<VariantChange<'_>> {
         let change = |product_id, variant, is_gone| VariantChange { product_id, variant, is_gone };
         let added = self.added.iter().map(|write| change(write.product_id, write.variant, false));
-        let repriced = self.repriced.iter().map(|(id, variant)| change(*id, *variant, false));
+        let repriced = self.repriced.iter().map(|(id, _, variant)| change(*id, *variant, false));
         let removed = self.removed.iter().map(|(id, variant)| change(*id, variant, true));
         added.chain(repriced).chain(removed).collect()
     }
@@ -77,4 +84,17 @@ impl<'a> VariantWrites<'a> {
 
 fn variant_write(product_id: ProductId, (position, variant): PlacedVariant<'_>) -> VariantWrite<'_> {
     VariantWrite { product_id, position, variant }
+}
+
+/// Those of these variants that their products had before, then and now.
+async fn returned<'a>(tx: &Tx, added: &[VariantWrite<'a>]) -> Result<Vec<(ProductId, Variant, &'a Variant)>, DbError> {
+    let key = |write: &VariantWrite<'a>| (write.product_id, write.variant.option_label.as_str(), write.variant.nth);
+    let keys: Vec<_> = added.iter().map(key).collect();
+    let now: HashMap<_, &'a Variant> = added.iter().map(|write| (key(write), write.variant)).collect();
+    let gone = products::variant_history::last_of_gone(tx, &keys).await?;
+    let on_menu = gone.into_iter().filter_map(|(id, before)| {
+        let after = *now.get(&(id, before.option_label.as_str(), before.nth))?;
+        Some((id, before, after))
+    });
+    Ok(on_menu.collect())
 }

@@ -12,6 +12,7 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::changes::MenuChanges;
 use super::variants::VariantWrites;
 use db::products::brands::MenuBrand;
 use db::products::{ProductScope, ProductWrite};
@@ -19,8 +20,9 @@ use db::stores::CrawlState;
 use db::{DbError, Tx, pipeline};
 use domain::menu;
 use domain::menu::NormalMenu;
+use domain::menu::changes::Presence;
 use domain::menu::diff::{KnownProduct, MenuDiff, RowChange};
-use domain::menu::product::{Product, ProductId};
+use domain::menu::product::{Product, ProductId, Variant};
 use domain::menu::stock::{MISSES_TO_OUT_OF_STOCK, PayloadOrder, PayloadPosition, Stock};
 use domain::payload::Payload;
 use domain::switches::Switches;
@@ -33,6 +35,8 @@ pub struct MenuWrite {
     pub menu: Arc<NormalMenu>,
     /// Minimum coverage at which products that the menu lacks count as missed.
     pub min_coverage: f64,
+    /// Maximum quantity of an option that is few.
+    pub low_stock: i32,
     /// Permit that is held while the products are.
     pub memory: MemoryPermit,
 }
@@ -118,8 +122,9 @@ impl MenuWrite {
 
     fn with_products(&self, products: Vec<Product>) -> MenuWrite {
         let menu = NormalMenu { products, ..NormalMenu::default() };
-        let (payload, memory) = (self.payload.clone(), self.memory.clone());
-        MenuWrite { payload, menu: Arc::new(menu), min_coverage: self.min_coverage, memory }
+        let MenuWrite { payload, min_coverage, low_stock, memory, .. } = self;
+        let (payload, memory) = (payload.clone(), memory.clone());
+        MenuWrite { payload, menu: Arc::new(menu), min_coverage: *min_coverage, low_stock: *low_stock, memory }
     }
 
     async fn write_known(&self, tx: &Tx, state: CrawlState, known: Vec<KnownProduct>) -> Result<Counts, DbError> {
@@ -167,11 +172,14 @@ impl MenuWrite {
             ),
         );
         let (_, (snapshots, (sold_out, ()))) = pipeline(current, crawl).await?;
+        if order == PayloadOrder::Newest {
+            self.write_changes(tx, state, &menu, &variants, absent, sold_out.options).await?;
+        }
 
         // last: another menu that adds the same brands waits until this one is committed
         db::products::brands::add(tx, &self.brands()).await?;
         let counts = count(&menu);
-        let out_of_stock = counts.out_of_stock + sold_out as i64;
+        let out_of_stock = counts.out_of_stock + sold_out.products as i64;
         let without_price = self.products().iter().filter(|product| !product.has_price()).count();
         Ok(Counts { snapshots, missed: absent.len() as i64, out_of_stock, without_price, ..counts })
     }
@@ -280,18 +288,48 @@ impl MenuWrite {
         db::products::snapshots::insert(tx, self.position(), &missing).await
     }
 
-    /// Counts a miss for each of these rows; returns how many of them go out of stock by it.
+    /// Adds the changes to the feed. A store without a baseline has none: its products may have been crawled long ago,
+    /// or never.
+    async fn write_changes(
+        &self,
+        tx: &Tx,
+        state: CrawlState,
+        menu: &[MenuRow<'_>],
+        variants: &VariantWrites<'_>,
+        absent: &[KnownProduct],
+        sold_out: Vec<(ProductId, Variant)>,
+    ) -> Result<(), DbError> {
+        if state.needs_baseline {
+            return match self.is_complete() {
+                true => db::changes::add_baseline(tx, &self.payload).await,
+                false => Ok(()),
+            };
+        }
+        let mut changes = MenuChanges::new(self.low_stock);
+        for MenuRow { write, change } in menu {
+            let after = Presence::of(write.product);
+            changes.product(write.id, change.presence().unwrap_or(after), after);
+        }
+        for row in absent.iter().filter(|row| row.is_gone_after_a_miss()) {
+            changes.product(row.id, row.presence(), Presence::Gone);
+        }
+        changes.options(variants);
+        changes.sold_out(sold_out);
+        db::changes::add(tx, &self.payload, changes.lines()).await
+    }
+
+    /// Counts a miss for each of these rows; returns what goes out of stock by it.
     async fn record_misses(
         &self,
         tx: &Tx,
         absent: &[KnownProduct],
         previous: Option<DateTime<Utc>>,
-    ) -> Result<usize, DbError> {
+    ) -> Result<SoldOut, DbError> {
         let ids: Vec<ProductId> = absent.iter().map(|row| row.id).collect();
         db::products::record_misses(tx, &ids, previous).await?;
         let sold_out: Vec<ProductId> = absent.iter().filter(|row| row.goes_out_of_stock()).map(|row| row.id).collect();
-        db::products::variants::put_out_of_stock(tx, &sold_out, self.position()).await?;
-        Ok(sold_out.len())
+        let options = db::products::variants::put_out_of_stock(tx, &sold_out, self.position()).await?;
+        Ok(SoldOut { products: sold_out.len(), options })
     }
 
     /// The brands that the menu names, each once.
@@ -333,6 +371,12 @@ impl MenuWrite {
 struct MenuRow<'a> {
     write: ProductWrite<'a>,
     change: RowChange,
+}
+
+/// Number of products that go out of stock by their third miss, and their options that were in stock.
+struct SoldOut {
+    products: usize,
+    options: Vec<(ProductId, Variant)>,
 }
 
 fn writes<'a>(menu: &[MenuRow<'a>], is_meant: impl Fn(RowChange) -> bool) -> Vec<ProductWrite<'a>> {

@@ -5,6 +5,7 @@ mod attack;
 mod base_path;
 pub mod canaries;
 mod capacity;
+mod change_feed;
 mod changes;
 mod commands;
 mod consumers;

@@ -323,13 +323,13 @@ fn place(marks: &[String]) -> Vec<&str> {
 
 impl TestStore {
     /// Discovery saw that the store is closed; it is not disabled yet.
-    async fn seen_closed(&self) {
+    pub async fn seen_closed(&self) {
         let sql = "INSERT INTO dutchie_discovery_locations (platform_dispensary_id, name, found_in, reason)
                    SELECT platform_dispensary_id, name, 'AZ', 'not_open' FROM dispensaries WHERE id = $1";
         self.database.raw.execute(sql, &[&self.id]).await.unwrap();
     }
 
-    async fn close(&self) -> usize {
+    pub async fn close(&self) -> usize {
         let tx = self.database.db.begin().await.unwrap();
         let closed = stores::discovery::close(&tx, Platform::Dutchie, &[self.id]).await.unwrap();
         tx.commit().await.unwrap();

@@ -1,6 +1,7 @@
 //! Handlers with a real database: the writes of each role.
 
 mod captured_page;
+mod changes;
 mod corrections;
 mod crawl;
 mod dutchie_plus;

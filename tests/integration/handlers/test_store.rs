@@ -36,7 +36,7 @@ pub struct Row {
 /// Writes of a refresh of these products.
 pub fn menu_write(payload: Payload, products: Vec<Product>) -> MenuWrite {
     let menu = Arc::new(NormalMenu { products, ..NormalMenu::default() });
-    MenuWrite { payload, menu, min_coverage: MIN_COVERAGE, memory: MemoryPermit::default() }
+    MenuWrite { payload, menu, min_coverage: MIN_COVERAGE, low_stock: 5, memory: MemoryPermit::default() }
 }
 
 impl TestStore {

@@ -1,8 +1,9 @@
 //! `store_product_variant_history`: each change of a variant's price or stock. Append-only; only the crawl
 //! that wrote a row corrects it.
 
+use super::variants::read_with_products;
 use crate::connection::copy::copy_in;
-use crate::statements::{column, columns, named};
+use crate::statements::{column, columns, named, sql};
 use crate::{DbError, MAX_BATCH, Tx};
 use domain::menu::product::{ProductId, Variant};
 use domain::menu::stock::PayloadPosition;
@@ -41,6 +42,20 @@ columns! {
 pub async fn insert(tx: &Tx, payload: PayloadPosition, changes: &[VariantChange<'_>]) -> Result<(), DbError> {
     copy_in(tx, &payload, changes).await?;
     Ok(())
+}
+
+/// The last state of those of these variants that had left their product's menu, each with its product. `keys`: product,
+/// label, number.
+pub async fn last_of_gone(tx: &Tx, keys: &[(ProductId, &str, i16)]) -> Result<Vec<(ProductId, Variant)>, DbError> {
+    let mut gone = Vec::new();
+    for batch in keys.chunks(MAX_BATCH) {
+        let ids = column(batch, |(id, _, _)| *id);
+        let labels = column(batch, |(_, label, _)| *label);
+        let numbers = column(batch, |(_, _, nth)| *nth);
+        let rows = tx.query(sql!("products/variant_history/last_of_gone.sql"), &[&ids, &labels, &numbers]).await?;
+        gone.extend(read_with_products(&rows)?);
+    }
+    Ok(gone)
 }
 
 /// Deletes the payload's earlier rows of the variants in `changes`: another version of the program writes

@@ -5,6 +5,8 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use tokio_postgres::Row;
+
 use crate::connection::copy::copy_in;
 use crate::statements::{FromRow, column, columns, rows, sql, update_rows, update_statement};
 use crate::{DbError, MAX_BATCH, Tx};
@@ -76,13 +78,24 @@ pub async fn delete(tx: &Tx, gone: &[(ProductId, Variant)]) -> Result<(), DbErro
 }
 
 /// Puts the variants of products that `payload` puts out of stock out of stock too, and adds that to their
-/// history.
-pub async fn put_out_of_stock(tx: &Tx, ids: &[ProductId], payload: PayloadPosition) -> Result<(), DbError> {
+/// history; returns those that were in stock, as they were, with their products.
+pub async fn put_out_of_stock(
+    tx: &Tx,
+    ids: &[ProductId],
+    payload: PayloadPosition,
+) -> Result<Vec<(ProductId, Variant)>, DbError> {
+    let mut sold_out = Vec::new();
     for batch in ids.chunks(MAX_BATCH) {
         let sql = sql!("products/variants/put_out_of_stock.sql");
-        tx.execute(sql, &[&batch, &payload.id, &payload.fetched_at]).await?;
+        let rows = tx.query(sql, &[&batch, &payload.id, &payload.fetched_at]).await?;
+        sold_out.extend(read_with_products(&rows)?);
     }
-    Ok(())
+    Ok(sold_out)
+}
+
+/// Reads variants with their products' ids.
+pub(super) fn read_with_products(rows: &[Row]) -> Result<Vec<(ProductId, Variant)>, DbError> {
+    rows.iter().map(|row| Ok((row.try_get("store_product_id")?, Variant::from_row(row)?))).collect()
 }
 
 rows! {

@@ -1,11 +1,11 @@
-//! Month partitions of snapshots and of variants' history: created ahead, and dropped when they are too old.
+//! Month partitions of snapshots, of variants' history and of changes: created ahead, and dropped when they are too old.
 //!
 //! Rows whose month has no partition are in a table's default partition ("loose").
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 
-use crate::statements::{first_column, read_all, rows, sql};
+use crate::statements::{column, first_column, read_all, rows, sql};
 use crate::{Client, DbError};
 
 /// Maximum rows that one statement deletes.
@@ -25,20 +25,41 @@ pub struct OldPartition {
 pub enum PartitionedTable {
     Snapshots,
     VariantHistory,
+    Changes,
 }
 
 impl PartitionedTable {
-    pub const ALL: [PartitionedTable; 2] = [PartitionedTable::Snapshots, PartitionedTable::VariantHistory];
+    /// Tables of what was crawled, which go together.
+    pub const CRAWLED: &[PartitionedTable] = &[PartitionedTable::Snapshots, PartitionedTable::VariantHistory];
+
+    fn name(self) -> &'static str {
+        match self {
+            PartitionedTable::Snapshots => "store_product_snapshots",
+            PartitionedTable::VariantHistory => "store_product_variant_history",
+            PartitionedTable::Changes => "product_changes",
+        }
+    }
 }
 
-/// Partitions that end before `before`, oldest first. May count rows, so its client needs time.
-pub async fn old(client: &Client, before: DateTime<Utc>) -> Result<Vec<OldPartition>, DbError> {
-    read_all(&client.query(sql!("schema/partitions/old.sql"), &[&before]).await?)
+/// Partitions of these tables that end before `before`, oldest first. May count rows, so its client needs time.
+pub async fn old(
+    client: &Client,
+    tables: &[PartitionedTable],
+    before: DateTime<Utc>,
+) -> Result<Vec<OldPartition>, DbError> {
+    let names = column(tables, |table| table.name());
+    read_all(&client.query(sql!("schema/partitions/old.sql"), &[&before, &names]).await?)
 }
 
 /// False when the partition is gone already; `Contention` when its table is in use for too long.
-pub async fn drop_old(client: &Client, name: &str, before: DateTime<Utc>) -> Result<bool, DbError> {
-    first_column(&client.query_one(sql!("schema/partitions/drop.sql"), &[&name, &before]).await?)
+pub async fn drop_old(
+    client: &Client,
+    tables: &[PartitionedTable],
+    name: &str,
+    before: DateTime<Utc>,
+) -> Result<bool, DbError> {
+    let names = column(tables, |table| table.name());
+    first_column(&client.query_one(sql!("schema/partitions/drop.sql"), &[&name, &before, &names]).await?)
 }
 
 /// Number of rows from before `before` that no month's partition holds.
@@ -46,6 +67,7 @@ pub async fn count_loose(client: &Client, table: PartitionedTable, before: DateT
     let sql = match table {
         PartitionedTable::Snapshots => sql!("schema/partitions/count_loose_snapshots.sql"),
         PartitionedTable::VariantHistory => sql!("schema/partitions/count_loose_history.sql"),
+        PartitionedTable::Changes => sql!("schema/partitions/count_loose_changes.sql"),
     };
     Ok(first_column::<i64>(&client.query_one(sql, &[&before]).await?)?.unsigned_abs())
 }
@@ -55,6 +77,7 @@ pub async fn delete_loose(client: &Client, table: PartitionedTable, before: Date
     let sql = match table {
         PartitionedTable::Snapshots => sql!("schema/partitions/delete_loose_snapshots.sql"),
         PartitionedTable::VariantHistory => sql!("schema/partitions/delete_loose_history.sql"),
+        PartitionedTable::Changes => sql!("schema/partitions/delete_loose_changes.sql"),
     };
     client.execute(sql, &[&before, &MAX_DELETED]).await
 }

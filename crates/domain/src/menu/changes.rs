@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::product::Variant;
+use super::product::{Product, UpstreamStatus, Variant};
 use crate::vocabulary::vocabulary;
 
 vocabulary! {
@@ -34,7 +34,7 @@ vocabulary! {
 
 /// An option's state on one side of a change, as far as the change concerns it. Prices are cents.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default)]
 pub struct ChangeSide {
     /// The recreational price: the one that is paid, or at a special the regular one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -81,6 +81,16 @@ pub enum Presence {
     Listed,
     /// Delisted, or missed by three whole crawls in a row.
     Gone,
+}
+
+impl Presence {
+    /// The presence of a product that the menu names.
+    pub fn of(product: &Product) -> Presence {
+        match product.upstream_status {
+            Some(UpstreamStatus::Inactive) => Presence::Gone,
+            _ => Presence::Listed,
+        }
+    }
 }
 
 /// The change of a product between two crawls.

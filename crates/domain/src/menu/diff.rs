@@ -6,6 +6,7 @@
 
 use std::collections::HashMap;
 
+use super::changes::Presence;
 use super::product::{Product, ProductId};
 use super::stock::MISSES_TO_OUT_OF_STOCK;
 use crate::switches::{SwitchKind, Switches};
@@ -26,7 +27,7 @@ pub struct KnownProduct {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowChange {
     New,
-    Changed { id: ProductId, was_in_stock: bool },
+    Changed { id: ProductId, was_in_stock: bool, presence: Presence },
     Unchanged { id: ProductId },
 }
 
@@ -36,6 +37,15 @@ impl RowChange {
         match self {
             RowChange::New => None,
             RowChange::Changed { id, .. } | RowChange::Unchanged { id } => Some(id),
+        }
+    }
+
+    /// The product's presence before this menu; None = the one that the menu says.
+    pub fn presence(self) -> Option<Presence> {
+        match self {
+            RowChange::New => Some(Presence::Unknown),
+            RowChange::Changed { presence, .. } => Some(presence),
+            RowChange::Unchanged { .. } => None,
         }
     }
 }
@@ -104,12 +114,22 @@ impl KnownProduct {
         if self.misses == 0 && self.content_hash == Some(hash) {
             return RowChange::Unchanged { id: self.id };
         }
-        RowChange::Changed { id: self.id, was_in_stock: self.is_in_stock }
+        RowChange::Changed { id: self.id, was_in_stock: self.is_in_stock, presence: self.presence() }
+    }
+
+    pub fn presence(&self) -> Presence {
+        let is_missed = self.misses >= MISSES_TO_OUT_OF_STOCK;
+        if is_missed || self.is_listed == Some(false) { Presence::Gone } else { Presence::Listed }
     }
 
     /// Whether one more miss puts it out of stock.
     pub fn goes_out_of_stock(&self) -> bool {
-        self.is_in_stock && self.misses + 1 >= MISSES_TO_OUT_OF_STOCK
+        self.is_in_stock && self.is_gone_after_a_miss()
+    }
+
+    /// Whether one more miss is the third.
+    pub fn is_gone_after_a_miss(&self) -> bool {
+        self.misses + 1 >= MISSES_TO_OUT_OF_STOCK
     }
 }
 
@@ -134,6 +154,10 @@ mod tests {
         }
     }
 
+    fn changed(id: ProductId) -> RowChange {
+        RowChange::Changed { id, was_in_stock: true, presence: Presence::Listed }
+    }
+
     fn on_menu(id: ProductId) -> Product {
         Product { provider_product_id: format!("p{id}"), is_in_stock: true, ..Product::default() }
     }
@@ -142,9 +166,9 @@ mod tests {
     #[case::without_a_row(vec![], RowChange::New)]
     #[case::of_another_id(vec![row(2, Some(7), 0)], RowChange::New)]
     #[case::of_the_same_content(vec![row(1, Some(7), 0)], RowChange::Unchanged { id: 1 })]
-    #[case::of_other_content(vec![row(1, Some(8), 0)], RowChange::Changed { id: 1, was_in_stock: true })]
-    #[case::of_unknown_content(vec![row(1, None, 0)], RowChange::Changed { id: 1, was_in_stock: true })]
-    #[case::back_after_a_miss(vec![row(1, Some(7), 1)], RowChange::Changed { id: 1, was_in_stock: true })]
+    #[case::of_other_content(vec![row(1, Some(8), 0)], changed(1))]
+    #[case::of_unknown_content(vec![row(1, None, 0)], changed(1))]
+    #[case::back_after_a_miss(vec![row(1, Some(7), 1)], changed(1))]
     fn a_product_is_compared_by_its_hash(#[case] known: Vec<KnownProduct>, #[case] expected: RowChange) {
         assert_eq!(MenuDiff::new(&[on_menu(1)], &[7], &known).changes, [expected]);
     }
@@ -213,6 +237,15 @@ mod tests {
         assert_eq!(row.goes_out_of_stock(), expected);
     }
 
+    #[rstest]
+    #[case::on_the_menu(row(1, None, 0), Presence::Listed)]
+    #[case::missed_twice(row(1, None, 2), Presence::Listed)]
+    #[case::missed_three_times(row(1, None, 3), Presence::Gone)]
+    #[case::delisted(KnownProduct { is_listed: Some(false), ..row(1, None, 0) }, Presence::Gone)]
+    fn a_row_is_gone_after_three_misses_or_delisted(#[case] row: KnownProduct, #[case] expected: Presence) {
+        assert_eq!(row.presence(), expected);
+    }
+
     fn any_rows() -> impl Strategy<Value = Vec<KnownProduct>> {
         let fields = (prop::option::of(0..3i64), any::<bool>(), 0..=3i16);
         prop::collection::btree_map(1..12i64, fields, 0..12).prop_map(|rows: BTreeMap<_, _>| {
@@ -236,7 +269,7 @@ mod tests {
                 let expected = match row {
                     None => RowChange::New,
                     Some(row) if row.content_hash == Some(*hash) && row.misses == 0 => RowChange::Unchanged { id: row.id },
-                    Some(row) => RowChange::Changed { id: row.id, was_in_stock: row.is_in_stock },
+                    Some(row) => RowChange::Changed { id: row.id, was_in_stock: row.is_in_stock, presence: row.presence() },
                 };
                 prop_assert_eq!(*change, expected);
             }
@@ -248,8 +281,7 @@ mod tests {
 
     #[test]
     fn a_product_without_a_row_has_no_id() {
-        let changes =
-            [RowChange::New, RowChange::Changed { id: 7, was_in_stock: true }, RowChange::Unchanged { id: 8 }];
+        let changes = [RowChange::New, changed(7), RowChange::Unchanged { id: 8 }];
         assert_eq!(changes.map(RowChange::id), [None, Some(7), Some(8)]);
     }
 }

@@ -20,8 +20,8 @@ pub type PlacedVariant<'a> = (i16, &'a Variant);
 pub struct VariantDiff<'a> {
     pub added: Vec<PlacedVariant<'a>>,
     pub updated: Vec<PlacedVariant<'a>>,
-    /// Variants of `updated` whose price or stock differs.
-    pub repriced: Vec<&'a Variant>,
+    /// Variants of `updated` whose price or stock differs, before and after.
+    pub repriced: Vec<(Variant, &'a Variant)>,
     pub removed: Vec<Variant>,
 }
 
@@ -40,7 +40,7 @@ impl<'a> VariantDiff<'a> {
                 diff.updated.push((position, variant));
             }
             if is_repriced(&row.variant, variant) {
-                diff.repriced.push(variant);
+                diff.repriced.push((row.variant, variant));
             }
         }
         diff.removed = stored.into_iter().map(|row| row.variant).collect();

@@ -1,5 +1,9 @@
 //! Crawled data: payloads that were kept, products that were written.
 
+use std::fmt;
+
+use tracing::warn;
+
 use crate::metrics;
 
 /// Writes of one completed run.
@@ -48,4 +52,9 @@ fn products_written(changes: &ProductChanges) {
     ] {
         metrics::PRODUCTS.with_label_values(&[change]).inc_by(count);
     }
+}
+
+/// Changes wait for a later look.
+pub fn changes_not_published(error: &dyn fmt::Display) {
+    warn!(%error, "Changes of prices and stock cannot be published now, trying again: {error}");
 }

@@ -1,12 +1,12 @@
 //! Deletes data older than `[retention]` keeps: ended tasks, notifications, runs of schedules, operations, counts
-//! by minute and day, the audit, kept answers.
+//! by minute and day, the audit, kept answers, batches of changes.
 //!
 //! Batches of a bounded size, each on a connection of its own: other work goes first.
 
 use std::time::Duration;
 
 use super::{Changed, Scope, Turn};
-use db::{Client, Db, DbError, access, counts, notifications, retention_runs, schedules, tasks};
+use db::{Client, Db, DbError, access, changes, counts, notifications, retention_runs, schedules, tasks};
 use domain::retention::RetentionKind;
 use settings::{Config, Retention};
 
@@ -26,7 +26,7 @@ pub(super) async fn turn(Turn { config, db, .. }: Turn<'_>) -> Changed {
 
 /// How many rows were deleted.
 async fn prune(db: &Db, retention: &Retention) -> Result<u64, DbError> {
-    let Retention { completed_jobs, failed_jobs, stats, audit, prune_batch: batch, .. } = *retention;
+    let Retention { completed_jobs, failed_jobs, stats, audit, changes: age, prune_batch: batch, .. } = *retention;
     let mut pruned = schedules::prune(&db.client().await?).await?;
     pruned += tasks::operations::prune(&db.client().await?, retention.failed).await?;
     pruned += in_batches(db, batch, |client: Client| async move { tasks::prune(&client, retention).await }).await?;
@@ -51,6 +51,7 @@ async fn prune(db: &Db, retention: &Retention) -> Result<u64, DbError> {
     pruned +=
         in_batches(db, batch, |client: Client| async move { access::idempotency_keys::prune(&client, batch).await })
             .await?;
+    pruned += in_batches(db, batch, |client: Client| async move { changes::prune(&client, age, batch).await }).await?;
     Ok(pruned)
 }
 

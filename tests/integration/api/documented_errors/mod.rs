@@ -15,6 +15,8 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use api::openapi;
+use contract::changes::ChangePlace;
+use contract::position::Position;
 use db::{Db, PoolSizes};
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, join_all};
@@ -271,7 +273,19 @@ async fn damaged_files(all: &[Operation]) -> Vec<Error> {
     files.iter().for_each(|file| std::fs::write(file, b"rubbish").unwrap());
     let damaged = read(422, "is damaged").await;
     files.iter().for_each(|file| std::fs::remove_file(file).unwrap());
-    [damaged, read(410, "does not exist").await].concat()
+    [damaged, read(410, "does not exist").await, vec![expired_cursor(all, &server).await]].concat()
+}
+
+/// 410: a place in the feed whose changes retention removed.
+async fn expired_cursor(all: &[Operation], server: &Server) -> Error {
+    server.database.raw.batch_execute("UPDATE change_feed SET newest = 9, removed = 5").await.unwrap();
+    let newest = db::changes::feed::newest(&server.database.db.client().await.unwrap()).await.unwrap();
+    let cursor = Position(ChangePlace { seq: 4, ..newest }).text();
+    let operation = named(all, "GET /api/changes");
+    let target = format!("{}?since={cursor}", operation.path);
+    let answer = send(server, operation, request_by("admin", server, operation, &target)).await;
+    assert_eq!(answer.problem(410)["code"], "cursor_expired");
+    expect(operation, 410, &answer)
 }
 
 /// 415, 416, 422 and 503: stored images that are not images, that are damaged, that have no such part, or

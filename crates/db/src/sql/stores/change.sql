@@ -11,7 +11,7 @@ WITH before AS (
 UPDATE dispensaries d
    SET name = $name, slug = $slug, menu_url = $menu_url, platform_dispensary_id = $platform_dispensary_id, state = $state, timezone = $timezone,
        city = CASE WHEN $moves THEN $city ELSE d.city END, updated_at = now(),
-       empty_accepted_at = CASE WHEN NOT b.is_other THEN d.empty_accepted_at END
+       empty_accepted_at = CASE WHEN NOT b.is_other THEN d.empty_accepted_at END, needs_baseline = d.needs_baseline OR b.is_other
   FROM before b
  WHERE d.id = b.id
    AND ((d.name, d.slug, d.menu_url, d.platform_dispensary_id, d.state, d.timezone) IS DISTINCT FROM

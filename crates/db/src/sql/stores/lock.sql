@@ -5,7 +5,7 @@ SELECT last_payload_id,
        -- count as older
        CASE WHEN last_payload_at <= clock_timestamp() THEN json_time(last_payload_at) ELSE 'epoch' END AS last_payload_at,
        CASE WHEN last_complete_at <= clock_timestamp() THEN json_time(last_complete_at) END AS last_complete_at,
-       crawl_enabled,
+       crawl_enabled, needs_baseline,
        (last_payload_at <= clock_timestamp() AND last_payload_id = hashed_payload_id) IS TRUE AS has_hashes,
        set_config('plan_cache_mode', 'force_generic_plan', true), set_config('enable_seqscan', 'off', true),
        set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true), set_config('jit', 'off', true),

@@ -5,5 +5,6 @@ WITH settled AS (
 )
 UPDATE dispensaries
    SET last_payload_id = $id, hashed_payload_id = $id, last_payload_at = $fetched_at, last_crawl_at = now(), updated_at = now(),
-       last_complete_at = CASE WHEN $complete THEN $fetched_at ELSE last_complete_at END
+       last_complete_at = CASE WHEN $complete THEN $fetched_at ELSE last_complete_at END,
+       needs_baseline = needs_baseline AND NOT $complete
  WHERE id = $store;

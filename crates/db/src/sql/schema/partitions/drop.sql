@@ -1,2 +1,3 @@
--- schema/partitions/drop.sql: drops a partition if it ends before $2; returns whether it existed. $1 its name
-SELECT drop_old_partition($1, $2);
+-- schema/partitions/drop.sql: drops a partition of these tables if it ends before $2; returns whether it existed. $1 its
+-- name, $3 tables
+SELECT drop_old_partition($1, $2, $3);

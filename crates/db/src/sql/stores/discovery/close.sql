@@ -1,7 +1,7 @@
 -- stores/discovery/close.sql: disables these stores; their products go out of stock. $1 stores, $2 reasons
 WITH closed AS (
   UPDATE dispensaries d
-     SET crawl_enabled = false, disabled_reason = c.reason, updated_at = now()
+     SET crawl_enabled = false, disabled_reason = c.reason, needs_baseline = true, updated_at = now()
     FROM unnest($1::bigint[], $2::text[]) AS c(id, reason)
    WHERE d.id = c.id
   -- the history needs one: that of the last crawl, 0 = none

@@ -1,0 +1,90 @@
+//! `/api/changes`: the feed of changes of prices, specials, stock and products, which readers follow by a cursor.
+//!
+//! An answer that would be empty waits for the next change.
+
+use std::time::{Duration, Instant};
+
+use axum::Json;
+use axum::extract::State;
+
+use super::{ApiError, ApiState, Caller, Query, Viewer};
+use contract::changes::{ChangePage, ChangePlace, ChangeQuestion};
+use contract::position::Position;
+use contract::problem::Problem;
+use db::changes::feed::{self, FeedPart, FeedRead};
+use settings::durations;
+
+/// Maximum time that an answer waits for changes.
+const MAX_WAIT: Duration = Duration::from_secs(30);
+/// Time between two looks of an answer that waits; none holds a connection of the database meanwhile.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
+/// Part of the time of a request in which its answer is made and sent.
+const ANSWER_TIME: Duration = Duration::from_secs(5);
+
+/// Changes behind a cursor, in the order in which all readers get them.
+#[utoipa::path(get, path = "/api/changes", tag = "products",
+               responses((status = 200, body = ChangePage), (status = 410, response = Problem)))]
+pub async fn list(
+    caller: Caller<Viewer>,
+    State(api): State<ApiState>,
+    Query(question): Query<ChangeQuestion>,
+) -> Result<Json<ChangePage>, ApiError> {
+    question.check()?;
+    let until = Instant::now() + wait(&api, question.wait.as_deref())?;
+    let mut place = first_place(&caller, &question).await?;
+    loop {
+        let part = read_on(&caller, &place, &question).await?;
+        let left = until.saturating_duration_since(Instant::now());
+        if !part.changes.is_empty() || left.is_zero() || api.stop.is_cancelled() {
+            return Ok(Json(page(part)));
+        }
+        place = part.next;
+        // a filter that leaves few changes: the rest of the feed is read at once
+        if part.is_newest {
+            let _ = api.stop.run_until_cancelled(tokio::time::sleep(left.min(LOOK_EVERY))).await;
+        }
+    }
+}
+
+fn wait(api: &ApiState, text: Option<&str>) -> Result<Duration, ApiError> {
+    let Some(text) = text else { return Ok(Duration::ZERO) };
+    let wait = durations::parse(text).map_err(|fault| ApiError::bad("wait", fault))?;
+    if wait > MAX_WAIT {
+        return Err(ApiError::bad("wait", format!("'{text}' is more than {}s", MAX_WAIT.as_secs())));
+    }
+    Ok(wait.min(api.config.request_timeout.saturating_sub(ANSWER_TIME)))
+}
+
+async fn first_place(caller: &Caller<Viewer>, question: &ChangeQuestion) -> Result<ChangePlace, ApiError> {
+    let client = caller.client().await?;
+    match (&question.since, question.from) {
+        (Some(_), Some(_)) => Err(ApiError::bad("from", "is of no use together with since: leave one of them out")),
+        (None, Some(time)) => Ok(feed::begun_at(&client, time).await?),
+        (None, None) => Ok(feed::newest(&client).await?),
+        (Some(Position(place)), None) => {
+            let newest = feed::newest(&client).await?;
+            let is_known = place.installation == newest.installation && place.seq <= newest.seq;
+            is_known.then(|| place.clone()).ok_or_else(|| {
+                ApiError::bad("since", "a cursor of another database: leave it out to begin now, or begin with from")
+            })
+        }
+    }
+}
+
+async fn read_on(
+    caller: &Caller<Viewer>,
+    place: &ChangePlace,
+    question: &ChangeQuestion,
+) -> Result<FeedPart, ApiError> {
+    match feed::read_on(&caller.client().await?, place, question).await? {
+        FeedRead::Part(part) => Ok(part),
+        FeedRead::Expired => Err(ApiError::CursorExpired(
+            "changes behind this cursor were removed, because they are older than retention.changes: begin with from, or without since"
+                .to_owned(),
+        )),
+    }
+}
+
+fn page(part: FeedPart) -> ChangePage {
+    ChangePage { changes: part.changes, next_cursor: Position(part.next).text(), caught_up: part.is_newest }
+}

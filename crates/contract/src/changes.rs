@@ -1,0 +1,153 @@
+//! The feed of changes: prices, specials, stock and products that differ from their store's crawl before.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Deserializer, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::checks::{BadField, bad};
+use super::position::Position;
+use domain::menu::changes::{ChangeKind, ChangeSide};
+use domain::menu::product::ProductId;
+use domain::store::StoreId;
+use domain::vocabulary::Word;
+use domain::{span, store, vocabulary};
+
+/// A place in the feed: behind the change with this number of this batch.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChangePlace {
+    /// Id of the database: places of others mean nothing here.
+    pub installation: String,
+    pub seq: i64,
+    pub n: i32,
+}
+
+/// Which changes a reader wants; a field that is None does not filter.
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
+#[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct ChangeQuestion {
+    /// `next_cursor` of the answer before, or the `cursor` of a change. Without it, and without `from`, the feed begins now.
+    #[param(value_type = Option<String>)]
+    pub since: Option<Position<ChangePlace>>,
+    /// The first changes at or after this time: a time, or a day in UTC. Not together with `since`.
+    #[serde(deserialize_with = "span::optional_beginning")]
+    #[param(schema_with = span::schema)]
+    pub from: Option<DateTime<Utc>>,
+    /// Maximum time until the answer if there are no changes, such as `30s`, which is the most; the server may answer
+    /// earlier.
+    pub wait: Option<String>,
+    /// Maximum number of changes.
+    #[param(inline)]
+    pub limit: ChangeLimit,
+    /// Only these kinds, separated by commas.
+    #[serde(deserialize_with = "kinds")]
+    #[param(style = Form, explode = false, min_items = 1, inline, value_type = Option<Vec<ChangeKind>>)]
+    pub kind: Option<Vec<ChangeKind>>,
+    /// The store's id.
+    pub store: Option<StoreId>,
+    /// Name of a group of stores.
+    pub group: Option<String>,
+    /// Two letters, in any case.
+    #[serde(deserialize_with = "store::state_code::optional_letters")]
+    #[param(value_type = Option<String>, example = "AZ")]
+    pub state: Option<String>,
+    /// Name of a brand, in any letter case.
+    pub brand: Option<String>,
+    /// Name of a category, in any letter case.
+    pub category: Option<String>,
+    /// Minimum size of a change of the price, up or down, as a percentage of the old price; other changes are left out.
+    #[param(minimum = 0)]
+    pub min_percent: Option<f64>,
+    /// The same in cents.
+    #[param(minimum = 0)]
+    pub min_cents: Option<i32>,
+}
+
+impl ChangeQuestion {
+    pub fn check(&self) -> Result<(), BadField> {
+        if self.min_percent.is_some_and(|percent| percent < 0.0) {
+            return Err(bad("min_percent", "must be at least 0"));
+        }
+        if self.min_cents.is_some_and(|cents| cents < 0) {
+            return Err(bad("min_cents", "must be at least 0"));
+        }
+        Ok(())
+    }
+}
+
+/// A number of changes, from 1 to 1,000.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[schema(minimum = 1, maximum = 1000, default = 100)]
+pub struct ChangeLimit(pub i64);
+
+impl ChangeLimit {
+    const MAX: i64 = 1000;
+}
+
+impl Default for ChangeLimit {
+    fn default() -> Self {
+        ChangeLimit(100)
+    }
+}
+
+impl<'de> Deserialize<'de> for ChangeLimit {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let limit = i64::deserialize(deserializer)?;
+        match (1..=ChangeLimit::MAX).contains(&limit) {
+            true => Ok(ChangeLimit(limit)),
+            false => Err(serde::de::Error::custom(format_args!("{limit} is out of range (1 to {})", ChangeLimit::MAX))),
+        }
+    }
+}
+
+fn kinds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<ChangeKind>>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    let kinds: Option<Vec<ChangeKind>> = text.split(',').map(|word| vocabulary::find(word.trim())).collect();
+    let unknown = || serde::de::Error::custom(format_args!("the kinds are {}", vocabulary::words::<ChangeKind>()));
+    kinds.map(Some).ok_or_else(unknown)
+}
+
+/// The option of a product that changed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ChangedOption {
+    pub label: String,
+    /// The n-th option of that label, from 0: labels repeat.
+    pub nth: i16,
+}
+
+/// A change of an option or a product. Money is cents.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct ChangeView {
+    /// Its place: `since` with it continues behind this change.
+    pub cursor: String,
+    #[schema(value_type = ChangeKind)]
+    pub kind: Word<ChangeKind>,
+    pub store_id: StoreId,
+    pub store: String,
+    pub product_id: ProductId,
+    /// Name of the product; null if the product was deleted.
+    pub product: Option<String>,
+    pub brand: Option<String>,
+    pub category: Option<String>,
+    /// Null: the change is of the product.
+    pub option: Option<ChangedOption>,
+    /// The option before, as far as the change concerns it.
+    pub old: Option<ChangeSide>,
+    pub new: Option<ChangeSide>,
+    /// New minus old price: of the recreational price if it changed this way, else of the medical one.
+    pub cents: Option<i32>,
+    /// `cents` as a percentage of the old price, in hundredths; null if the old price was 0.
+    pub percent: Option<f64>,
+    /// Time of the crawl that found it.
+    pub crawled_at: DateTime<Utc>,
+}
+
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct ChangePage {
+    /// In the order of the feed, which is the same for all readers: the changes of a store follow its crawls.
+    pub changes: Vec<ChangeView>,
+    /// Continues behind these changes; there always is one.
+    pub next_cursor: String,
+    /// Whether the feed had no more changes when the answer was made.
+    pub caught_up: bool,
+}

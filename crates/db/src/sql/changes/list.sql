@@ -1,0 +1,26 @@
+-- changes/list.sql: the changes behind ($seq, $n), up to batch $until. Planned for its values; each batch is read by its
+-- key, whatever the statistics say. $brand and $category: names in any letter case.
+SELECT b.seq, c.n, c.kind, d.id AS store_id, d.name AS store, c.store_product_id AS product_id, c.product, c.brand, c.category,
+       c.option_label, c.nth, c.old, c.new, c.cents, c.percent, json_time(c.crawled_at) AS crawled_at
+  FROM change_batches b
+  JOIN dispensaries d ON d.id = b.dispensary_id
+ CROSS JOIN LATERAL (
+         SELECT c.*, p.name_raw AS product, p.brand_name_raw AS brand, p.category
+           FROM product_changes c
+           LEFT JOIN store_products p ON p.id = c.store_product_id
+          WHERE c.crawl_id = b.crawl_id
+            AND c.crawled_at = b.crawled_at
+            AND (b.seq > $seq OR c.n > $n)
+            AND ($kinds::text[] IS NULL OR c.kind = ANY ($kinds))
+            AND ($brand::text IS NULL OR brand_key(p.brand_name_raw) = brand_key($brand))
+            AND ($category::text IS NULL OR lower(btrim(p.category)) = lower(btrim($category)))
+            AND ($min_percent::float8 IS NULL OR abs(c.percent) >= $min_percent)
+            AND ($min_cents::int IS NULL OR abs(c.cents) >= $min_cents)
+          ORDER BY c.n
+          LIMIT $limit) c
+ WHERE b.seq BETWEEN $seq AND $until
+   AND ($store::bigint IS NULL OR b.dispensary_id = $store)
+   AND ($group::text IS NULL OR $group = ANY (d.groups))
+   AND ($state::text IS NULL OR d.state = $state)
+ ORDER BY b.seq, c.n
+ LIMIT $limit;
