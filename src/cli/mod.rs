@@ -84,7 +84,7 @@ pub use stop::Stop;
 use self::client::{ApiClient, ClientError, path_segment, with_query};
 use self::each::{Ids, each};
 use self::input::Input;
-use self::output::{amount, bytes, money, shown, time};
+use self::output::{amount, bytes, shown, time};
 use self::store_name::StoreName;
 use crate::features;
 use settings::{Config, Flag, LoadedConfig, Log, Sources};

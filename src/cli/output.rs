@@ -97,12 +97,6 @@ impl Output {
     }
 }
 
-/// Formats cents as dollars.
-pub fn money(cents: i32) -> String {
-    let sign = if cents < 0 { "-" } else { "" };
-    format!("{sign}${}.{:02}", cents.unsigned_abs() / 100, cents.unsigned_abs() % 100)
-}
-
 /// Formats a quantity; a censored one is a platform's cap.
 pub fn amount(quantity: Option<i32>, is_censored: bool) -> Option<String> {
     quantity.map(|quantity| if is_censored { format!("{quantity} or more") } else { quantity.to_string() })
@@ -189,11 +183,6 @@ fn table(headers: &[&str], rows: &[Vec<String>], room: Option<usize>) -> String 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn money_has_two_digits_of_cents() {
-        assert_eq!([0, 5, 1250, -1].map(money), ["$0.00", "$0.05", "$12.50", "-$0.01"]);
-    }
 
     #[test]
     fn columns_line_up() {

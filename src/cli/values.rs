@@ -4,11 +4,13 @@ use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::Value;
 use strum::VariantArray;
 
 use domain::{span, vocabulary};
+use foundation::clock::Clock;
+use settings::durations;
 
 /// An id of something that has no name.
 pub fn id(text: &str) -> Result<i64, String> {
@@ -81,6 +83,22 @@ pub fn time(text: &str) -> Result<DateTime<Utc>, String> {
 /// The beginning of a span of time: a time, or a day, from its first moment in UTC.
 pub fn since(text: &str) -> Result<DateTime<Utc>, String> {
     span::beginning(text).ok_or_else(no_time)
+}
+
+/// The beginning of a span of time that ends now: its length, a time, or a day.
+pub fn since_or_span(text: &str) -> Result<DateTime<Utc>, String> {
+    let length = durations::parse(text).ok().and_then(|length| TimeDelta::from_std(length).ok());
+    match length.and_then(|length| Clock::system().utc().checked_sub_signed(length)) {
+        Some(beginning) => Ok(beginning),
+        None => since(text)
+            .map_err(|_| "expected a span such as 7d, a time such as 2025-01-10T08:00:00Z, or a day".to_owned()),
+    }
+}
+
+/// A span of time, in minutes; a part of a minute is a whole one.
+pub fn minutes(text: &str) -> Result<i32, String> {
+    let minutes = durations::parse(text)?.as_secs().div_ceil(60);
+    i32::try_from(minutes).map_err(|_| format!("'{text}' is too long"))
 }
 
 /// The end of a span of time: a time, or a day, which is part of the span.

@@ -6,18 +6,25 @@ use std::time::{Duration, Instant};
 
 use axum::Json;
 use axum::extract::State;
+use chrono::TimeDelta;
 
-use super::{ApiError, ApiState, Caller, Query, Viewer};
-use contract::changes::{ChangePage, ChangePlace, ChangeQuestion};
+use super::media::RecordPath;
+use super::{ApiError, ApiState, Caller, Path, Query, Viewer};
+use contract::changes::{ChangePage, ChangePlace, ChangeQuestion, RehearsalPage, RehearsalQuestion};
 use contract::position::Position;
 use contract::problem::Problem;
 use db::changes::feed::{self, FeedPart, FeedRead};
+use db::changes::rules::{self, Rehearsed};
+use db::media::records;
+use db::schema::server_info;
 use settings::durations;
 
 /// Maximum time that an answer waits for changes.
 const MAX_WAIT: Duration = Duration::from_secs(30);
 /// Time between two looks of an answer that waits; none holds a connection of the database meanwhile.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
+/// How far a rehearsal goes back by default.
+const DEFAULT_DAYS: i64 = 7;
 /// Part of the time of a request in which its answer is made and sent.
 const ANSWER_TIME: Duration = Duration::from_secs(5);
 
@@ -44,6 +51,25 @@ pub async fn list(
             let _ = api.stop.run_until_cancelled(tokio::time::sleep(left.min(LOOK_EVERY))).await;
         }
     }
+}
+
+/// The messages that a rule of changes would have sent about changes of the past.
+#[utoipa::path(get, path = "/api/media/change_rules/{id}/messages", tag = "media",
+               responses((status = 200, body = RehearsalPage)))]
+pub async fn rehearse(
+    caller: Caller<Viewer>,
+    Path(RecordPath { id }): Path<RecordPath>,
+    Query(RehearsalQuestion { from }): Query<RehearsalQuestion>,
+) -> Result<Json<RehearsalPage>, ApiError> {
+    let client = caller.client().await?;
+    let rule = records::get(&client, id).await?;
+    let from = match from {
+        Some(from) => from,
+        None => server_info::read(&client).await?.now - TimeDelta::days(DEFAULT_DAYS),
+    };
+    let place = feed::begun_at(&client, from).await?;
+    let Rehearsed { messages, is_cut } = rules::rehearse(&client, &rule, place).await?;
+    Ok(Json(RehearsalPage { messages, is_cut }))
 }
 
 fn wait(api: &ApiState, text: Option<&str>) -> Result<Duration, ApiError> {

@@ -131,6 +131,15 @@ records! {
 }
 
 records! {
+    change_rules: contract::media::change_rules::ChangeRule; "/api/media/change_rules", "/api/media/change_rules/{id}";
+    "Lists the rules of changes.", "Shows a rule of changes.",
+    "Adds a rule: these changes of prices and stock are sent to an endpoint, from now on.",
+    "Changes a rule of changes; fields that are not given stay as they are.",
+    "Removes a rule of changes. Notifications already made are kept.";
+    update: { (status = 409, response = Problem) }, remove: {}
+}
+
+records! {
     channels: contract::media::channels::Channel; "/api/media/channels", "/api/media/channels/{id}";
     "Lists the watched channels.", "Shows a watched channel.", "Watches a channel: `youtube_monitor` jobs look for its new videos.",
     "Changes a watched channel; fields that are not given stay as they are.",

@@ -1,9 +1,14 @@
 //! The feed of changes: prices, specials, stock and products that differ from their store's crawl before.
 
+pub mod messages;
+pub mod rehearsal;
+mod text;
+
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
+use self::messages::ChangeMessage;
 use super::checks::{BadField, bad};
 use super::position::Position;
 use domain::menu::changes::{ChangeKind, ChangeSide};
@@ -55,12 +60,17 @@ pub struct ChangeQuestion {
     pub brand: Option<String>,
     /// Name of a category, in any letter case.
     pub category: Option<String>,
+    /// The product's id.
+    pub product: Option<ProductId>,
     /// Minimum size of a change of the price, up or down, as a percentage of the old price; other changes are left out.
     #[param(minimum = 0)]
     pub min_percent: Option<f64>,
     /// The same in cents.
     #[param(minimum = 0)]
     pub min_cents: Option<i32>,
+    /// Maximum price after the change, in cents; changes without a price are left out.
+    #[param(minimum = 0)]
+    pub max_price: Option<i32>,
 }
 
 impl ChangeQuestion {
@@ -70,6 +80,9 @@ impl ChangeQuestion {
         }
         if self.min_cents.is_some_and(|cents| cents < 0) {
             return Err(bad("min_cents", "must be at least 0"));
+        }
+        if self.max_price.is_some_and(|price| price < 0) {
+            return Err(bad("max_price", "must be at least 0"));
         }
         Ok(())
     }
@@ -140,6 +153,15 @@ pub struct ChangeView {
     pub percent: Option<f64>,
     /// Time of the crawl that found it.
     pub crawled_at: DateTime<Utc>,
+    /// The change in words, without store and time.
+    pub text: String,
+}
+
+impl ChangeView {
+    /// Adds the words.
+    pub fn in_words(self) -> ChangeView {
+        ChangeView { text: text::text(&self), ..self }
+    }
 }
 
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
@@ -150,4 +172,23 @@ pub struct ChangePage {
     pub next_cursor: String,
     /// Whether the feed had no more changes when the answer was made.
     pub caught_up: bool,
+}
+
+/// The past that a rehearsal is about.
+#[derive(Clone, Copy, Debug, Default, Deserialize, IntoParams)]
+#[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct RehearsalQuestion {
+    /// Begin of the time; by default seven days ago. A time, or a day in UTC.
+    #[serde(deserialize_with = "span::optional_beginning")]
+    #[param(schema_with = span::schema)]
+    pub from: Option<DateTime<Utc>>,
+}
+
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct RehearsalPage {
+    /// Messages that the rule would have sent, oldest first: the `data` of notifications `products.changed`.
+    pub messages: Vec<ChangeMessage>,
+    /// Whether there would have been more.
+    pub is_cut: bool,
 }

@@ -1,10 +1,11 @@
-//! Records of media jobs: the rows that people add, change and remove, such as watched channels. One file a
+//! Records: the rows that people add, change and remove, such as watched channels and rules of notifications. One file a
 //! kind.
 //!
 //! All kinds have the same endpoints, commands and statements; a kind says which fields it has and checks
 //! them.
 
 pub mod accounts;
+pub mod change_rules;
 pub mod channels;
 pub mod credentials;
 pub mod endpoints;
@@ -26,17 +27,21 @@ use domain::media::forum::SelectorOverrides;
 use domain::vocabulary::vocabulary;
 
 /// Fields whose values are texts, of every kind: digits given for them are a text, too.
-const TEXT_FIELDS: [&str; 13] = [
+const TEXT_FIELDS: [&str; 17] = [
     "account",
     "base_url",
+    "brand",
+    "category",
     "channel_id",
     "digest",
     "external_id",
+    "group_name",
     "job_type",
     "kind",
     "name",
     "platform",
     "query",
+    "state",
     "target",
     "url",
     "username",
@@ -45,6 +50,7 @@ const TEXT_FIELDS: [&str; 13] = [
 vocabulary! {
     pub enum RecordKind {
         Accounts,
+        ChangeRules,
         Channels,
         Credentials,
         Endpoints,
@@ -99,6 +105,7 @@ impl RecordKind {
     pub fn noun(self) -> &'static str {
         match self {
             RecordKind::Accounts => "account",
+            RecordKind::ChangeRules => "change rule",
             RecordKind::Channels => "channel",
             RecordKind::Credentials => "credential",
             RecordKind::Endpoints => "endpoint",
@@ -115,7 +122,7 @@ impl RecordKind {
         match self {
             RecordKind::Accounts => "platform and username",
             RecordKind::Channels => "channel_id",
-            RecordKind::Credentials | RecordKind::Endpoints | RecordKind::Forums => "name",
+            RecordKind::ChangeRules | RecordKind::Credentials | RecordKind::Endpoints | RecordKind::Forums => "name",
             RecordKind::People => "tmdb_id",
             RecordKind::Rules => "endpoint_id, events, job_type, platform and account",
             RecordKind::Searches => "query",
@@ -128,7 +135,7 @@ impl RecordKind {
         match self {
             RecordKind::Credentials => Some("last_result"),
             RecordKind::Endpoints => Some("disabled_reason"),
-            RecordKind::Forums | RecordKind::Rules => None,
+            RecordKind::ChangeRules | RecordKind::Forums | RecordKind::Rules => None,
             RecordKind::Accounts
             | RecordKind::Channels
             | RecordKind::People
@@ -143,6 +150,23 @@ impl RecordKind {
             RecordKind::Accounts => {
                 &["platform", "username", "kind", "url", "credential_id", "interval_hours", "enabled"]
             }
+            RecordKind::ChangeRules => &[
+                "name",
+                "endpoint_id",
+                "kinds",
+                "store_id",
+                "group_name",
+                "state",
+                "brand",
+                "category",
+                "product_id",
+                "min_percent",
+                "min_cents",
+                "max_price",
+                "quiet_minutes",
+                "digest",
+                "enabled",
+            ],
             RecordKind::Channels => &["channel_id", "download", "enabled"],
             RecordKind::Credentials => &["name", "platform", "kind", "username"],
             RecordKind::Endpoints => &["name", "kind", "target", "credential_id", "previous_credential_id", "enabled"],
@@ -188,6 +212,7 @@ mod tests {
     #[test]
     fn a_draft_has_a_value_for_every_field_of_its_kind() {
         written::<accounts::Account>(json!({"platform": "mastodon", "username": "ann"}));
+        written::<change_rules::ChangeRule>(json!({"name": "a", "endpoint_id": 1, "kinds": ["gone"]}));
         written::<channels::Channel>(json!({"channel_id": "UCabcdefghijklmnopqrstuv"}));
         let endpoint = json!({"name": "a", "kind": "ntfy", "target": "https://ntfy.sh/a"});
         written::<endpoints::Endpoint>(endpoint);

@@ -6,6 +6,7 @@
 
 pub mod feed;
 pub mod publisher;
+pub mod rules;
 
 use std::borrow::Cow;
 use std::time::Duration;

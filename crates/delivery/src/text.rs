@@ -1,17 +1,21 @@
 //! Notices as people read them: a title in ASCII, and lines.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::Notice;
+use domain::amounts::counted;
 
 /// Maximum bytes of a message: what ntfy takes as a text, and not as an attachment.
 const MAX_MESSAGE: usize = 4000;
 
 /// `Job 7 failed: scrape_account`, or `3 crawls failed`.
 pub fn title(notice: &Notice) -> String {
-    let title = match notice.body["events"].as_array() {
-        Some(events) => title_of_crawl(notice, events),
-        None => title_of_job(notice),
+    let title = match (notice.body["events"].as_array(), notice.body["changes"].as_array()) {
+        (Some(events), _) => title_of_crawl(notice, events),
+        (None, Some(changes)) => title_of_changes(notice, changes),
+        (None, None) => title_of_job(notice),
     };
     title.chars().filter(|char| char.is_ascii() && !char.is_ascii_control()).collect()
 }
@@ -35,11 +39,23 @@ fn title_of_crawl(notice: &Notice, events: &[Value]) -> String {
     }
 }
 
-/// A line for each field that has a value, or for each event.
+/// `drops: 3 changes at North`.
+fn title_of_changes(notice: &Notice, changes: &[Value]) -> String {
+    let rule = notice.body["rule"]["name"].as_str().unwrap_or_default();
+    let count = counted(notice.body["count"].as_u64().unwrap_or(changes.len() as u64), "change");
+    let stores: BTreeSet<&str> = changes.iter().filter_map(|change| change["store"].as_str()).collect();
+    match stores.first() {
+        Some(store) if stores.len() == 1 => format!("{rule}: {count} at {store}"),
+        _ => format!("{rule}: {count} at {}", counted(stores.len() as u64, "store")),
+    }
+}
+
+/// A line for each field that has a value, or for each event or change.
 pub fn message(notice: &Notice) -> String {
-    let mut message = match notice.body["events"].as_array() {
-        Some(events) => message_of_crawl(notice, events),
-        None => message_of_job(notice),
+    let mut message = match (notice.body["events"].as_array(), notice.body["changes"].as_array()) {
+        (Some(events), _) => message_of_crawl(notice, events),
+        (None, Some(changes)) => message_of_changes(notice, changes),
+        (None, None) => message_of_job(notice),
     };
     message.truncate(message.floor_char_boundary(MAX_MESSAGE));
     message
@@ -60,9 +76,20 @@ fn message_of_job(notice: &Notice) -> String {
 
 /// `Store Three, payload_fetch: the proxy refused the tunnel`, and how many there are beside those listed.
 fn message_of_crawl(notice: &Notice, events: &[Value]) -> String {
-    let mut lines: Vec<String> = events.iter().map(line).collect();
+    with_count(notice, events.iter().map(line).collect())
+}
+
+/// `Banjo Kush 1g: $20.00 to $15.00 (-25 %) · North`.
+fn message_of_changes(notice: &Notice, changes: &[Value]) -> String {
+    let text = |change: &Value, name: &str| change[name].as_str().unwrap_or_default().to_owned();
+    let line = |change: &Value| format!("{} · {}", text(change, "text"), text(change, "store"));
+    with_count(notice, changes.iter().map(line).collect())
+}
+
+/// The lines, after the number of those that are not listed.
+fn with_count(notice: &Notice, mut lines: Vec<String>) -> String {
     let count = notice.body["count"].as_u64().unwrap_or_default();
-    if let Some(more) = count.checked_sub(events.len() as u64).filter(|more| *more > 0) {
+    if let Some(more) = count.checked_sub(lines.len() as u64).filter(|more| *more > 0) {
         // the message is cut at its end
         lines.insert(0, format!("{more} more than are listed here"));
     }
@@ -119,6 +146,18 @@ mod tests {
             (title(&notice).as_str(), message(&notice).as_str()),
             ("No proxy is usable: nothing is crawled", "all proxies are benched")
         );
+    }
+
+    #[test]
+    fn changes_are_listed_with_their_stores() {
+        let changes = json!([{"text": "Kush 1g: $20.00 to $15.00 (-25 %)", "store": "North"}, {"text": "Chews: new", "store": "Lakes"}]);
+        let of_two = json!({"rule": {"id": 1, "name": "drops"}, "count": 9, "is_cut": true, "changes": changes});
+        let notice_of = |body| notice("products.changed", body);
+        assert_eq!(title(&notice_of(of_two.clone())), "drops: 9 changes at 2 stores");
+        let lines = "7 more than are listed here\nKush 1g: $20.00 to $15.00 (-25 %) · North\nChews: new · Lakes";
+        assert_eq!(message(&notice_of(of_two)), lines);
+        let of_one = json!({"rule": {"id": 1, "name": "drops"}, "count": 1, "is_cut": false, "changes": [changes[0]]});
+        assert_eq!(title(&notice_of(of_one)), "drops: 1 change at North");
     }
 
     #[test]

@@ -38,6 +38,12 @@ pub fn duration(seconds: f64) -> String {
     }
 }
 
+/// Formats cents as dollars.
+pub fn money(cents: i32) -> String {
+    let sign = if cents < 0 { "-" } else { "" };
+    format!("{sign}${}.{:02}", cents.unsigned_abs() / 100, cents.unsigned_abs() % 100)
+}
+
 #[cfg(test)]
 mod tests {
     use rstest::rstest;
@@ -74,5 +80,10 @@ mod tests {
     #[case(273_600.0, "3 d 4 h")]
     fn a_duration_has_at_most_two_units(#[case] seconds: f64, #[case] text: &str) {
         assert_eq!(duration(seconds), text);
+    }
+
+    #[test]
+    fn money_has_two_digits_of_cents() {
+        assert_eq!([0, 5, 1250, -1].map(money), ["$0.00", "$0.05", "$12.50", "-$0.01"]);
     }
 }

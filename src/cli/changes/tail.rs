@@ -8,10 +8,9 @@ use std::io::IsTerminal;
 use chrono::{DateTime, Utc};
 
 use crate::cli::store_name::{self, StoreName};
-use crate::cli::{Env, ExitCode, Output, money, time, values, with_query};
+use crate::cli::{Env, ExitCode, Output, time, values, with_query};
 use contract::changes::{ChangePage, ChangeView};
-use domain::menu::changes::{ChangeKind, ChangeSide};
-use domain::vocabulary::Word;
+use domain::menu::changes::ChangeKind;
 
 /// How long the API waits for changes before it answers that there are none.
 const WAIT: &str = "20s";
@@ -87,40 +86,5 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
 }
 
 fn print(change: &ChangeView, out: &Output) -> std::io::Result<()> {
-    out.either(change, |change| {
-        let ChangeView { product, brand, option, store, .. } = change;
-        let product = product.as_deref().unwrap_or("a product that was deleted");
-        let brand = brand.as_ref().map(|brand| format!(" ({brand})")).unwrap_or_default();
-        let option = option.as_ref().map(|option| format!(" {}", option.label)).unwrap_or_default();
-        let values = values_of(change);
-        format!(
-            "{}  {:<13} {product}{brand}{option}{values} · {store}",
-            time(change.crawled_at),
-            change.kind.to_string()
-        )
-    })
-}
-
-/// The values of a change, such as `: $20.00 to $18.00 (-10 %)`; empty where its kind says all.
-fn values_of(change: &ChangeView) -> String {
-    let none = ChangeSide::default();
-    let (old, new) = (change.old.as_ref().unwrap_or(&none), change.new.as_ref().unwrap_or(&none));
-    let is_med = change.cents != old.rec.zip(new.rec).map(|(old, new)| new - old);
-    let price = |side: &ChangeSide| if is_med { side.med } else { side.rec };
-    match change.kind {
-        Word::Known(ChangeKind::PriceDrop | ChangeKind::PriceRise) => {
-            let percent = change.percent.map(|percent| format!(" ({percent:+} %)")).unwrap_or_default();
-            format!(": {} to {}{percent}", cents(price(old)), cents(price(new)))
-        }
-        Word::Known(ChangeKind::SpecialStart) => {
-            format!(": {} instead of {}", cents(new.special_rec.or(new.special_med)), cents(new.rec.or(new.med)))
-        }
-        Word::Known(ChangeKind::SpecialEnd) => format!(": {} again", cents(new.rec.or(new.med))),
-        Word::Known(ChangeKind::LowStock) => new.quantity.map(|left| format!(": {left} left")).unwrap_or_default(),
-        _ => String::new(),
-    }
-}
-
-fn cents(price: Option<i32>) -> String {
-    price.map_or("no price".to_owned(), money)
+    out.either(change, |change| format!("{}  {} · {}", time(change.crawled_at), change.text, change.store))
 }

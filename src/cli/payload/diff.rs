@@ -1,7 +1,7 @@
 //! `drover payload diff STORE`: the changes from one payload of a store to another.
 
-use crate::cli::{Env, ExitCode, StoreName, amount, money, time, values, with_query};
-use domain::amounts::counted;
+use crate::cli::{Env, ExitCode, StoreName, amount, time, values, with_query};
+use domain::amounts::{counted, money};
 use domain::payload::PayloadId;
 use domain::payload::diff::{
     ComparedPayload, DiffDetails, OptionOffer, PayloadDiff, Prices, ProductChange, ProductOffer, StockLevel,

@@ -2,8 +2,9 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::cli::{Env, ExitCode, amount, money, time, values, with_query};
+use crate::cli::{Env, ExitCode, amount, time, values, with_query};
 use contract::products::{OfferPoint, OptionHistory, ProductHistory};
+use domain::amounts::money;
 use domain::menu::product::ProductId;
 
 #[derive(Debug, clap::Args)]

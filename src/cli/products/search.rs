@@ -1,9 +1,9 @@
 //! `drover products search`.
 
 use crate::cli::store_name::{self, StoreName};
-use crate::cli::{Env, ExitCode, Output, money, time, values, with_query};
+use crate::cli::{Env, ExitCode, Output, time, values, with_query};
 use contract::products::{FoundPage, FoundProduct, MatchKind, ProductView, SearchSort};
-use domain::amounts::counted;
+use domain::amounts::{counted, money};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {

@@ -1,8 +1,8 @@
 //! `drover products show ID`: a product with its options.
 
-use crate::cli::{Env, ExitCode, amount, money, time};
+use crate::cli::{Env, ExitCode, amount, time};
 use contract::products::{OptionView, ProductDetail, ProductView};
-use domain::amounts::counted;
+use domain::amounts::{counted, money};
 use domain::menu::product::ProductId;
 
 pub async fn run(id: ProductId, env: &Env) -> anyhow::Result<ExitCode> {

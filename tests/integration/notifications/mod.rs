@@ -1,5 +1,6 @@
 //! Notifications of ended jobs and of the crawl: which rows there are, how they are sent, and how people see them.
 
+mod changes;
 mod crawl_events;
 mod deliveries;
 mod kill;

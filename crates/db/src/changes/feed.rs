@@ -49,7 +49,9 @@ pub async fn begun_at(client: &Client, time: DateTime<Utc>) -> Result<ChangePlac
 /// The changes behind `place` that fit the question.
 pub async fn read_on(client: &Client, place: &ChangePlace, question: &ChangeQuestion) -> Result<FeedRead, DbError> {
     let ChangePlace { installation, seq, n } = place;
-    let ChangeQuestion { store, group, state, brand, category, min_percent, min_cents, limit, .. } = question;
+    let ChangeQuestion {
+        store, group, state, brand, category, product, min_percent, min_cents, max_price, limit, ..
+    } = question;
     let window =
         named!(client.query_planned("changes/window.sql", seq, store, batches = MAX_BATCHES, changes = MAX_CHANGES))
             .await?;
@@ -74,6 +76,8 @@ pub async fn read_on(client: &Client, place: &ChangePlace, question: &ChangeQues
         category,
         min_percent,
         min_cents,
+        product,
+        max_price,
         limit = limit.0
     ))
     .await?;
@@ -82,7 +86,7 @@ pub async fn read_on(client: &Client, place: &ChangePlace, question: &ChangeQues
     };
     let change = |row: &Row| {
         let cursor = Position(place_of(row)?).text();
-        Ok::<_, DbError>(ChangeView { cursor, ..ChangeView::from_row(row)? })
+        Ok::<_, DbError>(ChangeView { cursor, ..ChangeView::from_row(row)? }.in_words())
     };
     let is_full = found.len() as i64 == limit.0;
     let read = ChangePlace { installation: installation.clone(), seq: until.max(*seq), n: i32::MAX };
@@ -115,5 +119,6 @@ rows! {
         old: optional_document,
         new: optional_document,
         cents, percent, crawled_at,
+        text = String::new(),
     }
 }

@@ -92,6 +92,7 @@ fn of_kind(template: &str, kind: RecordKind) -> String {
 fn table(kind: RecordKind) -> &'static str {
     match kind {
         RecordKind::Accounts => "media_accounts",
+        RecordKind::ChangeRules => "change_rules",
         RecordKind::Channels => "watched_channels",
         RecordKind::Credentials => "credentials",
         RecordKind::Endpoints => "notification_endpoints",

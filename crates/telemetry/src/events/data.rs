@@ -58,3 +58,8 @@ fn products_written(changes: &ProductChanges) {
 pub fn changes_not_published(error: &dyn fmt::Display) {
     warn!(%error, "Changes of prices and stock cannot be published now, trying again: {error}");
 }
+
+/// A rule of changes stays where it is until a look succeeds.
+pub fn rule_not_followed(rule: i64, error: &dyn fmt::Display) {
+    warn!(rule, %error, "Rule {rule} cannot follow the changes now, trying again: {error}");
+}

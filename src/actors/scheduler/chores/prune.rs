@@ -52,6 +52,8 @@ async fn prune(db: &Db, retention: &Retention) -> Result<u64, DbError> {
         in_batches(db, batch, |client: Client| async move { access::idempotency_keys::prune(&client, batch).await })
             .await?;
     pruned += in_batches(db, batch, |client: Client| async move { changes::prune(&client, age, batch).await }).await?;
+    pruned +=
+        in_batches(db, batch, |client: Client| async move { changes::rules::prune(&client, batch).await }).await?;
     Ok(pruned)
 }
 

@@ -16,6 +16,9 @@ SELECT b.seq, c.n, c.kind, d.id AS store_id, d.name AS store, c.store_product_id
             AND ($category::text IS NULL OR lower(btrim(p.category)) = lower(btrim($category)))
             AND ($min_percent::float8 IS NULL OR abs(c.percent) >= $min_percent)
             AND ($min_cents::int IS NULL OR abs(c.cents) >= $min_cents)
+            AND ($product::bigint IS NULL OR c.store_product_id = $product)
+            AND ($max_price::int IS NULL OR least((c.new->>'rec')::int, (c.new->>'med')::int, (c.new->>'special_rec')::int,
+                                                  (c.new->>'special_med')::int) <= $max_price)
           ORDER BY c.n
           LIMIT $limit) c
  WHERE b.seq BETWEEN $seq AND $until
