@@ -19,6 +19,7 @@ use domain::menu::NormalMenu;
 use domain::menu::product::{Product, SpecialsJson, StockStatus, UpstreamStatus, Variant};
 use domain::store::{NewStore, Platform, StoreId};
 use drover::handlers::product_refresh::write::MenuWrite;
+use drover::platforms::categories;
 use foundation::clock::Clock;
 use foundation::memory::MemoryPermit;
 use settings::Config;
@@ -180,7 +181,9 @@ impl Side {
         let id: i64 = self.raw.query_one(sql, &[&store, &count, &at]).await.unwrap().get(0);
         let payload = db::payloads::get(&self.db.client().await.unwrap(), id).await.unwrap().unwrap();
         let menu = Arc::new(NormalMenu { products, ..NormalMenu::default() });
-        let write = MenuWrite { payload, menu, min_coverage: 0.995, low_stock: 5, memory: MemoryPermit::default() };
+        let categories = Arc::new(categories::load(None).unwrap());
+        let write =
+            MenuWrite { payload, menu, min_coverage: 0.995, low_stock: 5, categories, memory: MemoryPermit::default() };
 
         let (wal, buffers, cpu_before) = (self.wal().await, self.buffers().await, cpu(self.server));
         let begun = Instant::now();

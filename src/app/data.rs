@@ -1,17 +1,19 @@
-//! `DataFiles`: identities, states and the platforms' data, shipped or from the configuration directory.
+//! `DataFiles`: identities, states, categories and the platforms' data, shipped or from the configuration directory.
 //!
 //! In: the configuration. Out: all of them, or every fault of any of them, by file.
 
-use crate::platforms::PlatformData;
 use crate::platforms::dutchie::DutchieData;
 use crate::platforms::dutchie_plus::DutchiePlusData;
+use crate::platforms::{PlatformData, categories};
 use crate::stealth::{Identities, States};
+use domain::menu::category::Categories;
 use settings::{Config, ConfigErrors, Overlay};
 
 pub struct DataFiles {
     pub identities: Identities,
     pub states: States,
     pub platforms: PlatformData,
+    pub categories: Categories,
 }
 
 impl DataFiles {
@@ -22,14 +24,17 @@ impl DataFiles {
         let dutchie = DutchieData::load(text(&files.dutchie)).map_err(|bad| vec![bad.to_string()]);
         let dutchie_plus = DutchiePlusData::load(text(&files.dutchie_plus)).map_err(|bad| vec![bad.to_string()]);
 
+        let categories = categories::load(text(&files.categories));
+
         let mut errors = ConfigErrors::default();
         note(&mut errors, &files.identities, identities.as_ref().err());
         note(&mut errors, &files.states, states.as_ref().err());
         note(&mut errors, &files.dutchie, dutchie.as_ref().err());
         note(&mut errors, &files.dutchie_plus, dutchie_plus.as_ref().err());
-        match (identities, states, dutchie, dutchie_plus) {
-            (Ok(identities), Ok(states), Ok(dutchie), Ok(dutchie_plus)) => {
-                Ok(DataFiles { identities, states, platforms: PlatformData { dutchie, dutchie_plus } })
+        note(&mut errors, &files.categories, categories.as_ref().err());
+        match (identities, states, dutchie, dutchie_plus, categories) {
+            (Ok(identities), Ok(states), Ok(dutchie), Ok(dutchie_plus), Ok(categories)) => {
+                Ok(DataFiles { identities, states, platforms: PlatformData { dutchie, dutchie_plus }, categories })
             }
             _ => Err(errors),
         }
@@ -67,9 +72,13 @@ mod tests {
         config.overlays.states = overlay("x/states.toml", "ZZ = 3");
         config.overlays.dutchie = overlay("x/dutchie.toml", "schema = 999");
         config.overlays.dutchie_plus = overlay("x/dutchie_plus.toml", "schema = 999");
+        let odd = "[flower]\ntitle = 'Flower'\nmeasure = 'mass'\ncovers = ['dutchi:Flower']";
+        config.overlays.categories = overlay("x/categories.toml", odd);
         let message = DataFiles::load(&config).err().unwrap().to_string();
-        for file in ["x/identities.toml: ", "x/states.toml: ", "x/dutchie.toml: ", "x/dutchie_plus.toml: "] {
-            assert!(message.contains(file), "{message}");
+        let files = ["identities", "states", "dutchie", "dutchie_plus", "categories"];
+        for file in files.map(|file| format!("x/{file}.toml: ")) {
+            assert!(message.contains(&file), "{message}");
         }
+        assert!(message.contains("'dutchi:Flower' is of no platform"), "{message}");
     }
 }

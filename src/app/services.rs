@@ -43,7 +43,7 @@ pub fn services(
 ) -> Result<TaskServices, ServicesError> {
     let loaded = live.current();
     let config = &loaded.config;
-    let DataFiles { identities, states, platforms } = DataFiles::load(config)?;
+    let DataFiles { identities, states, platforms, categories } = DataFiles::load(config)?;
     let platforms = PlatformRegistry::new(config, platforms, &states)?;
     let politeness = live.part(|config| config.politeness.clone());
     let sessions = Sessions::new(stealth::SessionConfig {
@@ -72,6 +72,7 @@ pub fn services(
         hash_alarm: ExhaustedHashAlarm::default(),
         known_hashes: KnownHashes::default(),
         change_publisher: ChangePublisher::new(db.clone()),
+        categories: Arc::new(categories),
         low_stock: live.part(|config| config.changes.low_stock),
         downloads: config.images.download.then(DownloadQueue::default),
         platforms,

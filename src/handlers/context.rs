@@ -16,6 +16,7 @@ use crate::platforms::PlatformRegistry;
 use crate::stealth::{Session, SessionAsk, Sessions, TraceHandle};
 use db::tasks::AwaitedChild;
 use db::{Db, DbError, Tx};
+use domain::menu::category::Categories;
 use domain::store::{Platform, Store, StoreId, UnknownPlatform};
 use domain::task::{TaskId, TaskLease};
 use foundation::clock::Clock;
@@ -35,6 +36,7 @@ pub struct TaskServices {
     pub hash_alarm: ExhaustedHashAlarm,
     pub known_hashes: KnownHashes,
     pub change_publisher: ChangePublisher,
+    pub categories: Arc<Categories>,
     /// Maximum quantity of an option that is few.
     pub low_stock: Live<i32>,
     /// Client for services that are asked without a proxy.

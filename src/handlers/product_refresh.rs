@@ -71,7 +71,8 @@ fn refresh(ctx: &Context, payload: Payload, menu: Arc<NormalMenu>, memory: Memor
     }
     let min_coverage = ctx.services.platforms.get(payload.platform).limits.min_coverage;
     let low_stock = ctx.services.low_stock.current();
-    let menu_write = MenuWrite { payload, menu, min_coverage, low_stock, memory };
+    let categories = Arc::clone(&ctx.services.categories);
+    let menu_write = MenuWrite { payload, menu, min_coverage, low_stock, categories, memory };
     let store = menu_write.payload.dispensary_id;
     let done = Outcome::done(result).write(menu_write, |menu_write, tx| {
         Box::pin(async move {

@@ -4,6 +4,7 @@
 //! files or tasks; the session sends, rotates and pauses. In: a store. Out: a [`Menu`] of untouched answers,
 //! or found stores.
 
+pub mod categories;
 pub mod crawler;
 pub mod dutchie;
 pub mod dutchie_plus;

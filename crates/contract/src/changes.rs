@@ -26,7 +26,7 @@ pub struct ChangePlace {
     pub n: i32,
 }
 
-/// Which changes a reader wants; a field that is None does not filter.
+/// Question of a reader: which changes, from where; a field that is None does not filter.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -166,7 +166,7 @@ impl ChangeView {
 
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct ChangePage {
-    /// In the order of the feed, which is the same for all readers: the changes of a store follow its crawls.
+    /// Changes in the order of the feed, which is the same for all readers: those of a store follow its crawls.
     pub changes: Vec<ChangeView>,
     /// Continues behind these changes; there always is one.
     pub next_cursor: String,

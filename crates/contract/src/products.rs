@@ -8,6 +8,7 @@ use strum::{IntoStaticStr, VariantArray};
 use utoipa::{IntoParams, ToSchema};
 
 use domain::menu::product::ProductId;
+use domain::menu::unit_price::{NoUnitPrice, UnitBasis};
 use domain::store::{Platform, StoreId};
 use domain::vocabulary::Word;
 use domain::{span, store};
@@ -79,6 +80,25 @@ pub struct OptionView {
     pub quantity: Option<i32>,
     pub quantity_censored: bool,
     pub is_in_stock: bool,
+    /// Price that is paid, by gram, in millicents (thousandths of a cent), like the next five.
+    pub rec_per_g: Option<i64>,
+    pub med_per_g: Option<i64>,
+    pub rec_per_ml: Option<i64>,
+    pub med_per_ml: Option<i64>,
+    /// By milligram of THC.
+    pub rec_per_mg_thc: Option<i64>,
+    pub med_per_mg_thc: Option<i64>,
+    /// Milligrams of THC in the package.
+    pub thc_mg: Option<f64>,
+    /// How the amount is known.
+    #[schema(value_type = Option<UnitBasis>)]
+    pub unit_basis: Option<Word<UnitBasis>>,
+    /// Why there is no price by gram or millilitre.
+    #[schema(value_type = Option<NoUnitPrice>)]
+    pub no_unit_price: Option<Word<NoUnitPrice>>,
+    /// Why there is no price by milligram of THC.
+    #[schema(value_type = Option<NoUnitPrice>)]
+    pub no_thc_price: Option<Word<NoUnitPrice>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]

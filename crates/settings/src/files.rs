@@ -53,6 +53,7 @@ pub struct Overlays {
     pub states: Option<Overlay>,
     pub dutchie: Option<Overlay>,
     pub dutchie_plus: Option<Overlay>,
+    pub categories: Option<Overlay>,
 }
 
 /// The files of one directory; without a directory there are none.
@@ -120,6 +121,7 @@ impl Directory {
             states: self.read("states", errors),
             dutchie: self.read("dutchie", errors),
             dutchie_plus: self.read("dutchie_plus", errors),
+            categories: self.read("categories", errors),
         }
     }
 }

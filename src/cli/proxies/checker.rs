@@ -62,7 +62,7 @@ pub struct Checker {
 
 impl Checker {
     pub fn new(config: &Config, rows: &[ProxyRow]) -> anyhow::Result<Checker> {
-        let DataFiles { identities, states, platforms } = DataFiles::load(config)?;
+        let DataFiles { identities, states, platforms, .. } = DataFiles::load(config)?;
         let registry = PlatformRegistry::new(config, platforms, &states)?;
         let platform = registry.get(PLATFORM);
         let points = platform.discovery_points.values().flatten().cloned().collect();

@@ -29,8 +29,10 @@ impl<'a> MenuChanges<'a> {
 
     /// Options whose price or stock differs, that left the menu, or that are on it again.
     pub fn options(&mut self, variants: &'a VariantWrites<'a>) {
-        for (id, before, after) in variants.repriced.iter().chain(&variants.returned) {
-            self.option(*id, Cow::Borrowed(after), changes::of_option(before, after, self.low_stock));
+        let repriced = variants.repriced.iter().map(|(id, before, after)| (*id, before, after.variant));
+        let returned = variants.returned.iter().map(|(id, before, after)| (*id, before, *after));
+        for (id, before, after) in repriced.chain(returned) {
+            self.option(id, Cow::Borrowed(after), changes::of_option(before, after, self.low_stock));
         }
         for (id, before) in &variants.removed {
             self.option(*id, Cow::Borrowed(before), changes::of_removed(before));

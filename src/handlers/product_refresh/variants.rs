@@ -10,37 +10,56 @@ use db::products::ProductWrite;
 use db::products::variant_history::VariantChange;
 use db::products::variants::VariantWrite;
 use db::{DbError, Tx, pipeline, products};
-use domain::menu::product::{ProductId, Variant};
+use domain::menu::category::Categories;
+use domain::menu::product::{Product, ProductId, Variant};
 use domain::menu::stock::PayloadPosition;
+use domain::menu::unit_price::{Measured, UnitPrices};
 use domain::menu::variant_diff::{PlacedVariant, VariantDiff, placed};
+use domain::store::Platform;
 
 #[derive(Default)]
 pub struct VariantWrites<'a> {
     added: Vec<VariantWrite<'a>>,
     updated: Vec<VariantWrite<'a>>,
     /// Variants of `updated` whose price or stock differs, before and after.
-    pub repriced: Vec<(ProductId, Variant, &'a Variant)>,
+    pub repriced: Vec<(ProductId, Variant, PlacedVariant<'a>)>,
     /// Variants of `added` that their product had before it was on the menu without them, then and now.
     pub returned: Vec<(ProductId, Variant, &'a Variant)>,
     pub removed: Vec<(ProductId, Variant)>,
 }
 
+/// Prices by unit of a platform's products.
+#[derive(Clone, Copy)]
+pub struct UnitPricing<'c> {
+    pub categories: &'c Categories,
+    pub platform: Platform,
+}
+
+impl UnitPricing<'_> {
+    fn placed<'p>(self, product: &'p Product) -> impl Iterator<Item = PlacedVariant<'p>> {
+        let measure = self.categories.measure(self.platform, product);
+        let measured = Measured { measure, name: &product.name_raw, thc: product.thc.as_ref() };
+        placed(&product.variants, move |variant| UnitPrices::of(measured, variant).into())
+    }
+}
+
 impl<'a> VariantWrites<'a> {
     pub async fn find(
         tx: &Tx,
+        pricing: UnitPricing<'_>,
         new: &[ProductWrite<'a>],
         changed: &[ProductWrite<'a>],
     ) -> Result<VariantWrites<'a>, DbError> {
         let mut writes = VariantWrites::default();
         for write in new {
-            writes.added.extend(placed(&write.product.variants).map(|placed| variant_write(write.id, placed)));
+            writes.added.extend(pricing.placed(write.product).map(|placed| variant_write(write.id, placed)));
         }
         let of_new = writes.added.len();
         let ids: Vec<ProductId> = changed.iter().map(|write| write.id).collect();
         let mut stored = products::variants::of_products(tx, &ids).await?;
         for write in changed {
             let rows = stored.remove(&write.id).unwrap_or_default();
-            writes.add(write.id, VariantDiff::new(rows, &write.product.variants));
+            writes.add(write.id, VariantDiff::new(rows, pricing.placed(write.product)));
         }
         writes.returned = returned(tx, &writes.added[of_new..]).await?;
         Ok(writes)
@@ -74,19 +93,26 @@ impl<'a> VariantWrites<'a> {
     }
 
     fn history(&self) -> Vec<VariantChange<'_>> {
-        let change = |product_id, variant, is_gone| VariantChange { product_id, variant, is_gone };
-        let added = self.added.iter().map(|write| change(write.product_id, write.variant, false));
-        let repriced = self.repriced.iter().map(|(id, _, variant)| change(*id, *variant, false));
-        let removed = self.removed.iter().map(|(id, variant)| change(*id, variant, true));
+        let added = self.added.iter().map(|VariantWrite { product_id, variant, unit_prices, .. }| VariantChange {
+            product_id: *product_id,
+            variant,
+            unit_prices: Some(unit_prices),
+        });
+        let repriced = self.repriced.iter().map(|(product_id, _, PlacedVariant { variant, unit_prices, .. })| {
+            VariantChange { product_id: *product_id, variant, unit_prices: Some(unit_prices) }
+        });
+        let removed =
+            self.removed.iter().map(|(id, variant)| VariantChange { product_id: *id, variant, unit_prices: None });
         added.chain(repriced).chain(removed).collect()
     }
 }
 
-fn variant_write(product_id: ProductId, (position, variant): PlacedVariant<'_>) -> VariantWrite<'_> {
-    VariantWrite { product_id, position, variant }
+fn variant_write(product_id: ProductId, placed: PlacedVariant<'_>) -> VariantWrite<'_> {
+    let PlacedVariant { position, variant, unit_prices } = placed;
+    VariantWrite { product_id, position, variant, unit_prices }
 }
 
-/// Those of these variants that their products had before, then and now.
+/// The variants among these that their products had before, then and now.
 async fn returned<'a>(tx: &Tx, added: &[VariantWrite<'a>]) -> Result<Vec<(ProductId, Variant, &'a Variant)>, DbError> {
     let key = |write: &VariantWrite<'a>| (write.product_id, write.variant.option_label.as_str(), write.variant.nth);
     let keys: Vec<_> = added.iter().map(key).collect();

@@ -13,13 +13,14 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::changes::MenuChanges;
-use super::variants::VariantWrites;
+use super::variants::{UnitPricing, VariantWrites};
 use db::products::brands::MenuBrand;
 use db::products::{ProductScope, ProductWrite};
 use db::stores::CrawlState;
 use db::{DbError, Tx, pipeline};
 use domain::menu;
 use domain::menu::NormalMenu;
+use domain::menu::category::Categories;
 use domain::menu::changes::Presence;
 use domain::menu::diff::{KnownProduct, MenuDiff, RowChange};
 use domain::menu::product::{Product, ProductId, Variant};
@@ -37,6 +38,8 @@ pub struct MenuWrite {
     pub min_coverage: f64,
     /// Maximum quantity of an option that is few.
     pub low_stock: i32,
+    /// Categories by which prices are compared.
+    pub categories: Arc<Categories>,
     /// Permit that is held while the products are.
     pub memory: MemoryPermit,
 }
@@ -122,9 +125,10 @@ impl MenuWrite {
 
     fn with_products(&self, products: Vec<Product>) -> MenuWrite {
         let menu = NormalMenu { products, ..NormalMenu::default() };
-        let MenuWrite { payload, min_coverage, low_stock, memory, .. } = self;
-        let (payload, memory) = (payload.clone(), memory.clone());
-        MenuWrite { payload, menu: Arc::new(menu), min_coverage: *min_coverage, low_stock: *low_stock, memory }
+        let MenuWrite { payload, min_coverage, low_stock, categories, memory, .. } = self;
+        let (payload, categories, memory) = (payload.clone(), Arc::clone(categories), memory.clone());
+        let (min_coverage, low_stock) = (*min_coverage, *low_stock);
+        MenuWrite { payload, menu: Arc::new(menu), min_coverage, low_stock, categories, memory }
     }
 
     async fn write_known(&self, tx: &Tx, state: CrawlState, known: Vec<KnownProduct>) -> Result<Counts, DbError> {
@@ -160,7 +164,7 @@ impl MenuWrite {
         let new = writes(&menu, |change| change == RowChange::New);
         let changed = writes(&menu, |change| matches!(change, RowChange::Changed { .. }));
         let absent = if counts_misses { diff.absent.as_slice() } else { &[] };
-        let variants = VariantWrites::find(tx, &new, &changed).await?;
+        let variants = VariantWrites::find(tx, self.unit_pricing(), &new, &changed).await?;
 
         let current =
             pipeline(self.write_products(tx, &new, &changed), variants.write(tx, self.position(), may_be_written));
@@ -240,7 +244,7 @@ impl MenuWrite {
             missed.iter().map(|(id, product)| ProductWrite { id: *id, content_hash: None, product }).collect();
         db::products::insert(tx, self.scope(), fetched_at, misses, &new).await?;
         self.write_specials(tx, &new, &[]).await?;
-        VariantWrites::find(tx, &new, &[]).await?.write(tx, self.position(), false).await
+        VariantWrites::find(tx, self.unit_pricing(), &new, &[]).await?.write(tx, self.position(), false).await
     }
 
     /// Writes the specials, after the products: specials that none of them has any more are removed when others come.
@@ -360,6 +364,10 @@ impl MenuWrite {
 
     fn position(&self) -> PayloadPosition {
         PayloadPosition { fetched_at: self.payload.fetched_at, id: self.payload.id }
+    }
+
+    fn unit_pricing(&self) -> UnitPricing<'_> {
+        UnitPricing { categories: &self.categories, platform: self.payload.platform }
     }
 
     fn scope(&self) -> ProductScope {

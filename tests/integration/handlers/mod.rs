@@ -22,3 +22,4 @@ mod suspicious;
 mod switches;
 pub mod test_sessions;
 pub mod test_store;
+mod unit_prices;

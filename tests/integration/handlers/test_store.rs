@@ -11,6 +11,7 @@ use domain::menu::stock::Stock;
 use domain::payload::Payload;
 use domain::store::{NewStore, Platform, StoreId};
 use drover::handlers::product_refresh::write::{Counts, MenuWrite};
+use drover::platforms::categories;
 use foundation::memory::MemoryPermit;
 
 use testkit::TestDatabase;
@@ -36,7 +37,8 @@ pub struct Row {
 /// Writes of a refresh of these products.
 pub fn menu_write(payload: Payload, products: Vec<Product>) -> MenuWrite {
     let menu = Arc::new(NormalMenu { products, ..NormalMenu::default() });
-    MenuWrite { payload, menu, min_coverage: MIN_COVERAGE, low_stock: 5, memory: MemoryPermit::default() }
+    let categories = Arc::new(categories::load(None).unwrap());
+    MenuWrite { payload, menu, min_coverage: MIN_COVERAGE, low_stock: 5, categories, memory: MemoryPermit::default() }
 }
 
 impl TestStore {

@@ -22,7 +22,7 @@ pub struct ChangeMessage {
     pub count: usize,
     /// Whether there are more changes than are listed.
     pub is_cut: bool,
-    /// In the order of the feed; in a digest the largest changes of the price first. Names end after 200 characters.
+    /// Changes in the order of the feed; in a digest the largest changes of the price first. Names end after 200 characters.
     pub changes: Vec<ChangeView>,
 }
 

@@ -16,7 +16,7 @@ use domain::vocabulary::Word;
 pub struct Rehearsal<'a> {
     rule: &'a ChangeRule,
     messages: Vec<ChangeMessage>,
-    /// When each product was notified of last.
+    /// Time of the last message about each product.
     notified: HashMap<ProductId, DateTime<Utc>>,
     /// Changes of the next digest, and the time from which it may be sent.
     gathered: Vec<ChangeView>,

@@ -7,14 +7,15 @@ use crate::statements::{column, columns, named, sql};
 use crate::{DbError, MAX_BATCH, Tx};
 use domain::menu::product::{ProductId, Variant};
 use domain::menu::stock::PayloadPosition;
+use domain::menu::unit_price::{StoredUnitPrices, UnitBasis};
 
 /// A variant's state in a crawl.
 #[derive(Clone, Copy, Debug)]
 pub struct VariantChange<'a> {
     pub product_id: ProductId,
     pub variant: &'a Variant,
-    /// The product is on the menu without it.
-    pub is_gone: bool,
+    /// None: the product is on the menu without it.
+    pub unit_prices: Option<&'a StoredUnitPrices>,
 }
 
 columns! {
@@ -33,8 +34,15 @@ columns! {
         special_price_med: INT4 = change.variant.special_price_med,
         quantity: INT4 = change.variant.quantity,
         quantity_censored: BOOL = change.variant.quantity_censored,
-        is_in_stock: BOOL = change.variant.is_in_stock && !change.is_gone,
-        gone: BOOL = change.is_gone,
+        is_in_stock: BOOL = change.variant.is_in_stock && change.unit_prices.is_some(),
+        gone: BOOL = change.unit_prices.is_none(),
+        rec_per_g: INT8 = change.unit_prices.and_then(|prices| prices.rec_per_g),
+        med_per_g: INT8 = change.unit_prices.and_then(|prices| prices.med_per_g),
+        rec_per_ml: INT8 = change.unit_prices.and_then(|prices| prices.rec_per_ml),
+        med_per_ml: INT8 = change.unit_prices.and_then(|prices| prices.med_per_ml),
+        rec_per_mg_thc: INT8 = change.unit_prices.and_then(|prices| prices.rec_per_mg_thc),
+        med_per_mg_thc: INT8 = change.unit_prices.and_then(|prices| prices.med_per_mg_thc),
+        unit_basis: TEXT = change.unit_prices.and_then(|prices| prices.unit_basis).map(UnitBasis::name),
     }
 }
 

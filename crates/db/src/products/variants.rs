@@ -5,6 +5,7 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use strum::VariantArray;
 use tokio_postgres::Row;
 
 use crate::connection::copy::copy_in;
@@ -12,14 +13,17 @@ use crate::statements::{FromRow, column, columns, rows, sql, update_rows, update
 use crate::{DbError, MAX_BATCH, Tx};
 use domain::menu::product::{ProductId, Variant};
 use domain::menu::stock::PayloadPosition;
+use domain::menu::unit_price::{NoUnitPrice, StoredUnitPrices, UnitBasis};
 use domain::menu::variant_diff::StoredVariant;
+use domain::vocabulary;
 
 /// A variant of a menu, to be written into its row.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct VariantWrite<'a> {
     pub product_id: ProductId,
     pub position: i16,
     pub variant: &'a Variant,
+    pub unit_prices: StoredUnitPrices,
 }
 
 columns! {
@@ -40,6 +44,16 @@ columns! {
         quantity: INT4 = w.variant.quantity,
         quantity_censored: BOOL = w.variant.quantity_censored,
         is_in_stock: BOOL = w.variant.is_in_stock,
+        rec_per_g: INT8 = w.unit_prices.rec_per_g,
+        med_per_g: INT8 = w.unit_prices.med_per_g,
+        rec_per_ml: INT8 = w.unit_prices.rec_per_ml,
+        med_per_ml: INT8 = w.unit_prices.med_per_ml,
+        rec_per_mg_thc: INT8 = w.unit_prices.rec_per_mg_thc,
+        med_per_mg_thc: INT8 = w.unit_prices.med_per_mg_thc,
+        thc_mg: FLOAT8 = w.unit_prices.thc_mg,
+        unit_basis: TEXT = w.unit_prices.unit_basis.map(UnitBasis::name),
+        no_unit_price: TEXT = w.unit_prices.no_unit_price.map(NoUnitPrice::name),
+        no_thc_price: TEXT = w.unit_prices.no_thc_price.map(NoUnitPrice::name),
     }
 }
 
@@ -93,13 +107,25 @@ pub async fn put_out_of_stock(
     Ok(sold_out)
 }
 
+/// A word of this program; one of a newer program is written over.
+fn known_or_none<T: VariantArray + Copy + Into<&'static str>>(row: &Row, column: &str) -> Result<Option<T>, DbError> {
+    Ok(row.try_get::<_, Option<&str>>(column)?.and_then(vocabulary::find))
+}
+
 /// Reads variants with their products' ids.
 pub(super) fn read_with_products(rows: &[Row]) -> Result<Vec<(ProductId, Variant)>, DbError> {
     rows.iter().map(|row| Ok((row.try_get("store_product_id")?, Variant::from_row(row)?))).collect()
 }
 
 rows! {
-    StoredVariant { position, variant: row }
+    StoredVariant { position, variant: row, unit_prices: row }
+
+    StoredUnitPrices {
+        rec_per_g, med_per_g, rec_per_ml, med_per_ml, rec_per_mg_thc, med_per_mg_thc, thc_mg,
+        unit_basis: known_or_none,
+        no_unit_price: known_or_none,
+        no_thc_price: known_or_none,
+    }
 
     Variant {
         option_label, nth, size_mg, size_ml, price_rec, price_med, special_price_rec,

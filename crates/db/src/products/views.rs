@@ -5,7 +5,7 @@
 use chrono::{DateTime, Utc};
 use tokio_postgres::Row;
 
-use crate::statements::{FromRow, named, optional_json, read_all, rows, sql, word};
+use crate::statements::{FromRow, named, optional_json, optional_word, read_all, rows, sql, word};
 use crate::{Client, DbError, statements};
 use contract::products::{OptionView, ProductCursor, ProductDetail, ProductFilter, ProductView};
 use domain::menu;
@@ -88,7 +88,11 @@ rows! {
 
     OptionView {
         option_label, nth, position, size_mg, size_ml, price_rec, price_med, special_price_rec,
-        special_price_med, quantity, quantity_censored, is_in_stock,
+        special_price_med, quantity, quantity_censored, is_in_stock, rec_per_g, med_per_g, rec_per_ml,
+        med_per_ml, rec_per_mg_thc, med_per_mg_thc, thc_mg,
+        unit_basis: optional_word,
+        no_unit_price: optional_word,
+        no_thc_price: optional_word,
     }
 }
 

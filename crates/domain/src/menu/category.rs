@@ -6,9 +6,12 @@
 use std::collections::{BTreeMap, HashMap};
 
 use serde::Deserialize;
+use strum::VariantArray;
 
+use super::product::Product;
 use super::unit_price::Measure;
 use crate::store::Platform;
+use crate::vocabulary::words;
 
 /// Maximum number of categories: a person compares that many.
 const MAX_CATEGORIES: usize = 12;
@@ -43,6 +46,11 @@ impl Categories {
                 faults.push(format!("{name}: the title is empty"));
             }
             for entry in &category.covers {
+                if let Some((platform, _)) = entry.split_once(':')
+                    && !Platform::VARIANTS.iter().any(|known| folded(known.name()) == folded(platform))
+                {
+                    faults.push(format!("{name}: '{entry}' is of no platform: there are {}", words::<Platform>()));
+                }
                 match covered.insert(folded(entry), name.clone()) {
                     Some(other) if other != *name => {
                         faults.push(format!("{name}: {other} covers '{entry}', too: remove it from one of them"));
@@ -61,6 +69,13 @@ impl Categories {
         let of_platform = |key: &String| self.covered.get(&format!("{}:{key}", folded(platform.name())));
         let found = whole.iter().chain([&kind]).find_map(|key| of_platform(key).or_else(|| self.covered.get(key)));
         self.all.get_key_value(found?).map(|(name, category)| (name.as_str(), category))
+    }
+
+    /// The measure of a product; nothing if no category covers it.
+    pub fn measure(&self, platform: Platform, product: &Product) -> Measure {
+        let kind = product.category.as_deref().unwrap_or_default();
+        let found = self.find(platform, kind, product.subcategory.as_deref());
+        found.map_or(Measure::Nothing, |(_, category)| category.measure)
     }
 }
 

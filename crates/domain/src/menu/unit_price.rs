@@ -77,6 +77,41 @@ pub struct Prices {
     pub med: Option<i64>,
 }
 
+/// Unit prices as they are stored beside an option; the default is that nothing is known.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct StoredUnitPrices {
+    pub rec_per_g: Option<i64>,
+    pub med_per_g: Option<i64>,
+    pub rec_per_ml: Option<i64>,
+    pub med_per_ml: Option<i64>,
+    pub rec_per_mg_thc: Option<i64>,
+    pub med_per_mg_thc: Option<i64>,
+    pub thc_mg: Option<f64>,
+    pub unit_basis: Option<UnitBasis>,
+    /// Why there is no price by gram or millilitre; of an option with an amount, only the option's own price is missing.
+    pub no_unit_price: Option<NoUnitPrice>,
+    /// The same of THC.
+    pub no_thc_price: Option<NoUnitPrice>,
+}
+
+impl From<UnitPrices> for StoredUnitPrices {
+    fn from(UnitPrices { basis, per_g, per_ml, per_mg_thc, thc_mg }: UnitPrices) -> StoredUnitPrices {
+        let (g, ml, thc) = (per_g.unwrap_or_default(), per_ml.unwrap_or_default(), per_mg_thc.unwrap_or_default());
+        StoredUnitPrices {
+            rec_per_g: g.rec,
+            med_per_g: g.med,
+            rec_per_ml: ml.rec,
+            med_per_ml: ml.med,
+            rec_per_mg_thc: thc.rec,
+            med_per_mg_thc: thc.med,
+            thc_mg,
+            unit_basis: basis,
+            no_unit_price: per_g.err().filter(|_| per_ml.is_err()),
+            no_thc_price: per_mg_thc.err(),
+        }
+    }
+}
+
 /// The amount of an option, in micrograms or microlitres, so that all of them are whole numbers.
 enum Amount {
     Mass { ug: i64, basis: UnitBasis },
@@ -256,6 +291,21 @@ mod tests {
         assert_eq!((unit.basis, unit.thc_mg), (Some(UnitBasis::StatedThc), Some(100.0)));
         assert_eq!(unit.per_mg_thc.unwrap().rec, Some(20_000));
         assert_eq!(unit.per_g.map(|prices| prices.rec.unwrap_or_default()), per_g);
+    }
+
+    #[test]
+    fn stored_prices_have_a_reason_where_there_is_no_amount() {
+        let stored = |option: &Variant| {
+            let product = Measured { measure: Measure::Mass, name: "Kush", thc: None };
+            StoredUnitPrices::from(UnitPrices::of(product, option))
+        };
+        let by_weight = stored(&option("1g", Some(1000), 1500));
+        assert_eq!((by_weight.rec_per_g, by_weight.no_unit_price), (Some(1_500_000), None));
+        assert_eq!(by_weight.no_thc_price, Some(NoUnitPrice::NoThc));
+        let unknown = stored(&option("each", None, 1500));
+        assert_eq!((unknown.rec_per_g, unknown.no_unit_price), (None, Some(NoUnitPrice::NoSize)));
+        let by_volume = stored(&Variant { size_ml: Some(1.0), ..option("1ml", None, 1500) });
+        assert_eq!((by_volume.rec_per_ml, by_volume.rec_per_g, by_volume.no_unit_price), (Some(1_500_000), None, None));
     }
 
     #[test]

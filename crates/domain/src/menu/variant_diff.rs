@@ -4,6 +4,7 @@
 //! removed, and the part of them that belongs to the history, which keeps each change of price or stock.
 
 use super::product::Variant;
+use super::unit_price::StoredUnitPrices;
 
 /// A row of a variant.
 #[derive(Clone, Debug, PartialEq)]
@@ -11,36 +12,46 @@ pub struct StoredVariant {
     /// Its place on the menu; None in rows that an earlier release wrote.
     pub position: Option<i16>,
     pub variant: Variant,
+    pub unit_prices: StoredUnitPrices,
 }
 
-/// A variant with its place on the menu.
-pub type PlacedVariant<'a> = (i16, &'a Variant);
+/// A variant of a menu.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlacedVariant<'a> {
+    /// Its place on the menu.
+    pub position: i16,
+    pub variant: &'a Variant,
+    pub unit_prices: StoredUnitPrices,
+}
 
 #[derive(Debug, Default, PartialEq)]
 pub struct VariantDiff<'a> {
     pub added: Vec<PlacedVariant<'a>>,
     pub updated: Vec<PlacedVariant<'a>>,
     /// Variants of `updated` whose price or stock differs, before and after.
-    pub repriced: Vec<(Variant, &'a Variant)>,
+    pub repriced: Vec<(Variant, PlacedVariant<'a>)>,
     pub removed: Vec<Variant>,
 }
 
 impl<'a> VariantDiff<'a> {
     /// Variants are distinguished by label and number, which are distinct on either side. A product has few:
     /// each is compared with each.
-    pub fn new(mut stored: Vec<StoredVariant>, listed: &'a [Variant]) -> VariantDiff<'a> {
+    pub fn new(mut stored: Vec<StoredVariant>, listed: impl Iterator<Item = PlacedVariant<'a>>) -> VariantDiff<'a> {
         let mut diff = VariantDiff::default();
-        for (position, variant) in placed(listed) {
-            let Some(at) = stored.iter().position(|row| has_same_key(&row.variant, variant)) else {
-                diff.added.push((position, variant));
+        for placed in listed {
+            let Some(at) = stored.iter().position(|row| has_same_key(&row.variant, placed.variant)) else {
+                diff.added.push(placed);
                 continue;
             };
             let row = stored.swap_remove(at);
-            if row.position != Some(position) || row.variant != *variant {
-                diff.updated.push((position, variant));
+            let is_same = row.position == Some(placed.position)
+                && row.variant == *placed.variant
+                && row.unit_prices == placed.unit_prices;
+            if is_repriced(&row.variant, placed.variant) {
+                diff.repriced.push((row.variant, placed.clone()));
             }
-            if is_repriced(&row.variant, variant) {
-                diff.repriced.push((row.variant, variant));
+            if !is_same {
+                diff.updated.push(placed);
             }
         }
         diff.removed = stored.into_iter().map(|row| row.variant).collect();
@@ -48,9 +59,17 @@ impl<'a> VariantDiff<'a> {
     }
 }
 
-/// Each variant with its place; beyond the smallint's range, which no menu reaches, they share the last one.
-pub fn placed(listed: &[Variant]) -> impl Iterator<Item = PlacedVariant<'_>> {
-    listed.iter().enumerate().map(|(index, variant)| (i16::try_from(index).unwrap_or(i16::MAX), variant))
+/// Each variant with its place and its unit prices; beyond the smallint's range, which no menu reaches, places are the last
+/// one.
+pub fn placed<'a>(
+    listed: &'a [Variant],
+    unit_prices: impl Fn(&Variant) -> StoredUnitPrices,
+) -> impl Iterator<Item = PlacedVariant<'a>> {
+    listed.iter().enumerate().map(move |(index, variant)| PlacedVariant {
+        position: i16::try_from(index).unwrap_or(i16::MAX),
+        variant,
+        unit_prices: unit_prices(variant),
+    })
 }
 
 fn has_same_key(one: &Variant, other: &Variant) -> bool {
@@ -87,12 +106,17 @@ mod tests {
     }
 
     fn stored(position: i16, variant: Variant) -> StoredVariant {
-        StoredVariant { position: Some(position), variant }
+        StoredVariant { position: Some(position), variant, unit_prices: StoredUnitPrices::default() }
+    }
+
+    /// The variants with their places, and unit prices of which nothing is known.
+    fn plain(listed: &[Variant]) -> impl Iterator<Item = PlacedVariant<'_>> {
+        placed(listed, |_| StoredUnitPrices::default())
     }
 
     /// Numbers of variants added, updated, repriced and removed.
     fn counts(rows: Vec<StoredVariant>, listed: &[Variant]) -> [usize; 4] {
-        let diff = VariantDiff::new(rows, listed);
+        let diff = VariantDiff::new(rows, plain(listed));
         [diff.added.len(), diff.updated.len(), diff.repriced.len(), diff.removed.len()]
     }
 
@@ -112,8 +136,17 @@ mod tests {
     fn a_new_place_on_the_menu_is_an_update_and_no_history() {
         let rows = vec![stored(0, variant("1g", 10)), stored(1, variant("2g", 20))];
         assert_eq!(counts(rows, &[variant("2g", 20), variant("1g", 10)]), [0, 2, 0, 0]);
-        let unplaced = StoredVariant { position: None, variant: variant("1g", 10) };
+        let unplaced = StoredVariant { position: None, ..stored(0, variant("1g", 10)) };
         assert_eq!(counts(vec![unplaced], &[variant("1g", 10)]), [0, 1, 0, 0]);
+    }
+
+    #[test]
+    fn another_unit_price_is_an_update_and_no_history() {
+        let rows = vec![stored(0, variant("1g", 10))];
+        let listed = [variant("1g", 10)];
+        let known = |_: &Variant| StoredUnitPrices { rec_per_g: Some(10_000), ..StoredUnitPrices::default() };
+        let diff = VariantDiff::new(rows, placed(&listed, known));
+        assert_eq!((diff.updated.len(), diff.repriced.len()), (1, 0));
     }
 
     fn any_variants() -> impl Strategy<Value = Vec<Variant>> {
@@ -132,18 +165,19 @@ mod tests {
     proptest! {
         #[test]
         fn applied_to_the_rows_it_makes_the_menu(before in any_variants(), after in any_variants()) {
-            let rows: Vec<StoredVariant> = placed(&before).map(|(place, variant)| stored(place, variant.clone())).collect();
-            let diff = VariantDiff::new(rows.clone(), &after);
+            let rows: Vec<StoredVariant> =
+                plain(&before).map(|placed| stored(placed.position, placed.variant.clone())).collect();
+            let diff = VariantDiff::new(rows.clone(), plain(&after));
 
             let untouched = |row: &&StoredVariant| {
                 let is = |other: &Variant| has_same_key(&row.variant, other);
-                !diff.removed.iter().any(is) && !diff.updated.iter().any(|(_, variant)| is(variant))
+                !diff.removed.iter().any(is) && !diff.updated.iter().any(|placed| is(placed.variant))
             };
             let kept = rows.iter().filter(untouched).map(|row| (row.position.unwrap_or(-1), row.variant.clone()));
-            let written = diff.added.iter().chain(&diff.updated).map(|(place, variant)| (*place, (*variant).clone()));
+            let written = diff.added.iter().chain(&diff.updated).map(|placed| (placed.position, placed.variant.clone()));
             let mut result: Vec<(i16, Variant)> = kept.chain(written).collect();
             result.sort_by_key(|(place, _)| *place);
-            let menu: Vec<(i16, Variant)> = placed(&after).map(|(place, variant)| (place, variant.clone())).collect();
+            let menu: Vec<(i16, Variant)> = plain(&after).map(|placed| (placed.position, placed.variant.clone())).collect();
             prop_assert_eq!(result, menu);
         }
     }
