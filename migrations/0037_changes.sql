@@ -19,20 +19,33 @@ CREATE INDEX change_batches_unpublished ON change_batches (crawled_at, crawl_id)
 CREATE INDEX change_batches_store ON change_batches (dispensary_id, seq);
 CREATE INDEX change_batches_age ON change_batches (created_at);
 
+CREATE TYPE change_kind AS ENUM ('price_drop', 'price_rise', 'special_start', 'special_end', 'sold_out', 'restocked', 'low_stock', 'new', 'gone', 'returned');
+
+-- Columns in the order in which they take the least space: a busy crawl writes many rows.
 CREATE TABLE product_changes (
-  crawl_id         bigint NOT NULL,
-  n                integer NOT NULL,       -- place in the batch, from 0
-  store_product_id bigint NOT NULL,
-  option_label     text,                   -- null: a change of the product
-  nth              smallint,
-  kind             text NOT NULL,
-  old              jsonb,                  -- the option before, as far as the change concerns it
-  new              jsonb,
-  cents            integer,                -- new minus old price
-  percent          double precision,       -- cents of the old price
-  crawled_at       timestamptz NOT NULL,
-  PRIMARY KEY (crawl_id, n, crawled_at)
+  crawl_id              bigint NOT NULL,
+  store_product_id      bigint NOT NULL,
+  crawled_at            timestamptz NOT NULL,
+  n                     integer NOT NULL,       -- place in the batch, from 0
+  kind                  change_kind NOT NULL,
+  old_rec               integer,                -- the option before and after, as far as the change concerns it; prices in cents
+  new_rec               integer,
+  old_med               integer,
+  new_med               integer,
+  old_special_rec       integer,
+  new_special_rec       integer,
+  old_special_med       integer,
+  new_special_med       integer,
+  old_quantity          integer,
+  new_quantity          integer,
+  cents                 integer,                -- new minus old price
+  percent               real,                   -- cents as a percentage of the old price
+  nth                   smallint,
+  old_quantity_censored boolean,
+  new_quantity_censored boolean,
+  option_label          text                    -- null: a change of the product
 ) PARTITION BY RANGE (crawled_at);
+CREATE INDEX product_changes_crawl ON product_changes (crawl_id);
 
 CREATE TABLE product_changes_default PARTITION OF product_changes DEFAULT;
 

@@ -11,12 +11,10 @@ pub mod rules;
 use std::borrow::Cow;
 use std::time::Duration;
 
-use tokio_postgres::types::Json;
-
 use crate::connection::copy::copy_in;
 use crate::statements::{columns, first_column, named, sql};
 use crate::{Client, DbError, Tx};
-use domain::menu::changes::{Change, ChangeSide};
+use domain::menu::changes::Change;
 use domain::menu::product::ProductId;
 use domain::payload::Payload;
 
@@ -33,22 +31,28 @@ columns! {
     "product_changes", (n, line): (i32, ChangeLine<'_>), payload: Payload;
     new {
         crawl_id: INT8 = payload.id,
-        n: INT4 = n,
         store_product_id: INT8 = line.product_id,
-        option_label: TEXT = line.option.as_ref().map(|(label, _)| label.as_ref()),
-        nth: INT2 = line.option.as_ref().map(|(_, nth)| *nth),
-        kind: TEXT = line.change.kind.name(),
-        old: JSONB = side(&line.change.old),
-        new: JSONB = side(&line.change.new),
-        cents: INT4 = line.change.cents,
-        percent: FLOAT8 = line.change.percent,
         crawled_at: TIMESTAMPTZ = payload.fetched_at,
+        n: INT4 = n,
+        // an enum, which is written as its word
+        kind: TEXT = line.change.kind.name(),
+        old_rec: INT4 = line.change.old.rec,
+        new_rec: INT4 = line.change.new.rec,
+        old_med: INT4 = line.change.old.med,
+        new_med: INT4 = line.change.new.med,
+        old_special_rec: INT4 = line.change.old.special_rec,
+        new_special_rec: INT4 = line.change.new.special_rec,
+        old_special_med: INT4 = line.change.old.special_med,
+        new_special_med: INT4 = line.change.new.special_med,
+        old_quantity: INT4 = line.change.old.quantity,
+        new_quantity: INT4 = line.change.new.quantity,
+        cents: INT4 = line.change.cents,
+        percent: FLOAT4 = line.change.percent.map(|percent| percent as f32),
+        nth: INT2 = line.option.as_ref().map(|(_, nth)| *nth),
+        old_quantity_censored: BOOL = line.change.old.quantity_censored.then_some(true),
+        new_quantity_censored: BOOL = line.change.new.quantity_censored.then_some(true),
+        option_label: TEXT = line.option.as_ref().map(|(label, _)| label.as_ref()),
     }
-}
-
-/// Null for a side without any value.
-fn side(side: &ChangeSide) -> Option<Json<&ChangeSide>> {
-    (*side != ChangeSide::default()).then_some(Json(side))
 }
 
 /// Records the crawl as the one that later ones of its store are compared with.

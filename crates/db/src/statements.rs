@@ -18,8 +18,8 @@ pub(crate) use file::sql;
 pub(crate) use named::{NamedValues, named, named_values};
 pub(crate) use numbered::{Source, Text, numbered};
 pub(crate) use row::{
-    FromRow, document, first_column, first_columns, json, known_word, optional_document, optional_json, optional_word,
-    page, parsed, read_all, rows, word,
+    FromRow, document, first_column, first_columns, json, known_word, optional_json, optional_word, page, parsed,
+    read_all, rows, word,
 };
 pub(crate) use sql_type::typed;
 pub(crate) use storable::{reason, storable};

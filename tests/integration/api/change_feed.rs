@@ -19,12 +19,13 @@ const CRAWLS: &str = r#"
     INSERT INTO change_batches (crawl_id, dispensary_id, crawled_at, count, baseline)
     VALUES (1, 1, '2025-01-10T08:00:00Z', 2, false), (2, 2, '2025-01-10T09:00:00Z', 1, false), (3, 1, '2025-01-10T10:00:00Z', 2, false),
            (4, 2, '2025-01-10T11:00:00Z', 0, true);
-    INSERT INTO product_changes (crawl_id, n, store_product_id, option_label, nth, kind, old, new, cents, percent, crawled_at)
-    VALUES (1, 0, 11, '1g', 0, 'price_drop', '{"rec": 2000}', '{"rec": 1500}', -500, -25, '2025-01-10T08:00:00Z'),
-           (1, 1, 12, NULL, NULL, 'new', NULL, NULL, NULL, NULL, '2025-01-10T08:00:00Z'),
-           (2, 0, 21, '1g', 1, 'price_rise', '{"med": 1000}', '{"med": 1050}', 50, 5, '2025-01-10T09:00:00Z'),
-           (3, 0, 11, '1g', 0, 'sold_out', '{"quantity": 4}', NULL, NULL, NULL, '2025-01-10T10:00:00Z'),
-           (3, 1, 99, NULL, NULL, 'gone', NULL, NULL, NULL, NULL, '2025-01-10T10:00:00Z');"#;
+    INSERT INTO product_changes (crawl_id, n, store_product_id, option_label, nth, kind, old_rec, new_rec, old_med, new_med, old_quantity, cents,
+                                 percent, crawled_at)
+    VALUES (1, 0, 11, '1g', 0, 'price_drop', 2000, 1500, NULL, NULL, NULL, -500, -25, '2025-01-10T08:00:00Z'),
+           (1, 1, 12, NULL, NULL, 'new', NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2025-01-10T08:00:00Z'),
+           (2, 0, 21, '1g', 1, 'price_rise', NULL, NULL, 1000, 1050, NULL, 50, 5, '2025-01-10T09:00:00Z'),
+           (3, 0, 11, '1g', 0, 'sold_out', NULL, NULL, NULL, NULL, 4, NULL, NULL, '2025-01-10T10:00:00Z'),
+           (3, 1, 99, NULL, NULL, 'gone', NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2025-01-10T10:00:00Z');"#;
 
 const ALL: [&str; 5] = ["11 price_drop", "12 new", "21 price_rise", "11 sold_out", "99 gone"];
 

@@ -204,8 +204,8 @@ async fn rules_are_added_tried_on_the_past_listed_and_removed_by_command() {
     let setup = "INSERT INTO notification_endpoints (id, name, kind, target) VALUES (7, 'team', 'ntfy', 'https://ntfy.example/a');
         INSERT INTO dispensaries (id, name, state) VALUES (1, 'North', 'AZ');
         INSERT INTO change_batches (crawl_id, dispensary_id, crawled_at, count, baseline) VALUES (1, 1, now(), 2, false);
-        INSERT INTO product_changes (crawl_id, n, store_product_id, option_label, nth, kind, old, new, cents, percent, crawled_at)
-        SELECT 1, n, n, '1g', 0, 'price_drop', '{\"rec\": 2000}', json_build_object('rec', 2000 - 300 * n), -300 * n, -15 * n, crawled_at
+        INSERT INTO product_changes (crawl_id, n, store_product_id, option_label, nth, kind, old_rec, new_rec, cents, percent, crawled_at)
+        SELECT 1, n, n, '1g', 0, 'price_drop', 2000, 2000 - 300 * n, -300 * n, -15 * n, crawled_at
           FROM change_batches, generate_series(0, 1) n";
     server.database.raw.batch_execute(setup).await.unwrap();
     publisher::publish(&server.database.db).await.unwrap();

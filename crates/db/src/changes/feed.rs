@@ -6,10 +6,11 @@
 use chrono::{DateTime, Utc};
 use tokio_postgres::Row;
 
-use crate::statements::{FromRow, column, first_column, named, optional_document, rows, sql, word};
+use crate::statements::{FromRow, column, first_column, named, rows, sql, word};
 use crate::{Client, DbError};
 use contract::changes::{ChangePlace, ChangeQuestion, ChangeView, ChangedOption};
 use contract::position::Position;
+use domain::menu::changes::ChangeSide;
 
 /// Maximum number of batches that one answer reads.
 const MAX_BATCHES: i64 = 1_000;
@@ -108,6 +109,21 @@ fn option(row: &Row, label: &str) -> Result<Option<ChangedOption>, DbError> {
     Ok(label.zip(nth).map(|(label, nth)| ChangedOption { label, nth }))
 }
 
+/// The columns that begin with `prefix`; none where they say nothing.
+fn side(row: &Row, prefix: &str) -> Result<Option<ChangeSide>, DbError> {
+    let number = |name: &str| row.try_get::<_, Option<i32>>(format!("{prefix}{name}").as_str());
+    let is_censored: Option<bool> = row.try_get(format!("{prefix}quantity_censored").as_str())?;
+    let side = ChangeSide {
+        rec: number("rec")?,
+        med: number("med")?,
+        special_rec: number("special_rec")?,
+        special_med: number("special_med")?,
+        quantity: number("quantity")?,
+        quantity_censored: is_censored == Some(true),
+    };
+    Ok((side != ChangeSide::default()).then_some(side))
+}
+
 rows! {
     Window { newest, removed, until }
 
@@ -116,8 +132,8 @@ rows! {
         kind: word,
         store_id, store, product_id, product, brand, category,
         option: option("option_label"),
-        old: optional_document,
-        new: optional_document,
+        old: side("old_"),
+        new: side("new_"),
         cents, percent, crawled_at,
         text = String::new(),
     }

@@ -116,11 +116,6 @@ pub fn optional_json(row: &Row, column: &str) -> Result<Option<Value>, DbError> 
     Ok(row.try_get(column).unwrap_or_else(|error| Some(Value::String(format!("cannot be shown: {error}")))))
 }
 
-/// Same as [`document`], for a column that may be NULL.
-pub fn optional_document<T: DeserializeOwned>(row: &Row, column: &str) -> Result<Option<T>, DbError> {
-    Ok(row.try_get::<_, Option<Json<T>>>(column)?.map(|document| document.0))
-}
-
 /// A document of JSON as a type; one that does not fit the type is an error.
 pub fn document<T: DeserializeOwned>(row: &Row, column: &str) -> Result<T, DbError> {
     Ok(row.try_get::<_, Json<T>>(column)?.0)

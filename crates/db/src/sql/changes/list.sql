@@ -1,7 +1,9 @@
 -- changes/list.sql: the changes behind ($seq, $n), up to batch $until. Planned for its values; each batch is read by its
 -- key, whatever the statistics say. $brand and $category: names in any letter case.
-SELECT b.seq, c.n, c.kind, d.id AS store_id, d.name AS store, c.store_product_id AS product_id, c.product, c.brand, c.category,
-       c.option_label, c.nth, c.old, c.new, c.cents, c.percent, json_time(c.crawled_at) AS crawled_at
+SELECT b.seq, c.n, c.kind::text AS kind, d.id AS store_id, d.name AS store, c.store_product_id AS product_id, c.product, c.brand, c.category,
+       c.option_label, c.nth, c.old_rec, c.new_rec, c.old_med, c.new_med, c.old_special_rec, c.new_special_rec, c.old_special_med,
+       c.new_special_med, c.old_quantity, c.new_quantity, c.old_quantity_censored, c.new_quantity_censored, c.cents,
+       round(c.percent::numeric, 2)::float8 AS percent, json_time(c.crawled_at) AS crawled_at
   FROM change_batches b
   JOIN dispensaries d ON d.id = b.dispensary_id
  CROSS JOIN LATERAL (
@@ -11,14 +13,13 @@ SELECT b.seq, c.n, c.kind, d.id AS store_id, d.name AS store, c.store_product_id
           WHERE c.crawl_id = b.crawl_id
             AND c.crawled_at = b.crawled_at
             AND (b.seq > $seq OR c.n > $n)
-            AND ($kinds::text[] IS NULL OR c.kind = ANY ($kinds))
+            AND ($kinds::text[] IS NULL OR c.kind = ANY ($kinds::change_kind[]))
             AND ($brand::text IS NULL OR brand_key(p.brand_name_raw) = brand_key($brand))
             AND ($category::text IS NULL OR lower(btrim(p.category)) = lower(btrim($category)))
-            AND ($min_percent::float8 IS NULL OR abs(c.percent) >= $min_percent)
+            AND ($min_percent::float8 IS NULL OR abs(c.percent::numeric) >= $min_percent::numeric)
             AND ($min_cents::int IS NULL OR abs(c.cents) >= $min_cents)
             AND ($product::bigint IS NULL OR c.store_product_id = $product)
-            AND ($max_price::int IS NULL OR least((c.new->>'rec')::int, (c.new->>'med')::int, (c.new->>'special_rec')::int,
-                                                  (c.new->>'special_med')::int) <= $max_price)
+            AND ($max_price::int IS NULL OR least(c.new_rec, c.new_med, c.new_special_rec, c.new_special_med) <= $max_price)
           ORDER BY c.n
           LIMIT $limit) c
  WHERE b.seq BETWEEN $seq AND $until
