@@ -9,6 +9,7 @@ pub mod audit;
 pub mod charts;
 pub mod checks;
 pub mod cursor;
+pub mod exports;
 pub mod generation;
 pub mod geo;
 pub mod groups;
