@@ -53,7 +53,7 @@ impl ExportFormat {
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct ExportQuery {
-    /// By default `csv`.
+    /// Format of the file; by default `csv`.
     #[param(inline)]
     pub format: Option<ExportFormat>,
     /// Crawled then or later.

@@ -1,58 +1,38 @@
-//! `drover products export`: writes the products of one store or of all stores, as CSV or JSON.
+//! `drover products export` without `--history`: writes the current products.
 //!
-//! In: the API, read page by page, so that memory does not grow with the number of products. Out: stdout,
-//! or a file that is written whole or not at all. The lists of the stores are read and not the search,
-//! which follows the crawls with a delay.
+//! In: the API, read page by page, so that memory does not grow with the number of products. The lists of the stores are
+//! read and not the search, which follows the crawls with a delay.
 
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
-
-use anyhow::Context;
-use clap::ValueEnum;
 use serde_aux::serde_introspection::serde_introspect;
 use serde_json::json;
-use tempfile::NamedTempFile;
 
-use crate::cli::store_name::{self, StoreName};
-use crate::cli::{ApiClient, Env, ExitCode, csv_cell, with_query};
+use super::Args;
+use super::sink::Sink;
+use crate::cli::{ApiClient, Env, ExitCode, store_name, with_query};
 use contract::products::{ProductList, ProductView};
 use contract::stores::StorePage;
 use domain::amounts::counted;
 use domain::store::StoreId;
+use export::csv_cell;
 
 /// Number of products or stores per request.
 const PAGE: &str = "500";
 
-#[derive(Debug, clap::Args)]
-pub struct Args {
-    /// Only the store with this id, slug or name [default: all stores]
-    #[arg(long, value_name = "STORE", allow_negative_numbers = true)]
-    store: Option<StoreName>,
-    /// csv, or json: an array with one product per line [default: csv, with --json json]
-    #[arg(long, value_name = "FORMAT", hide_possible_values = true)]
-    format: Option<Format>,
-    /// Write this file, replacing it once all products are written [default: standard output]
-    #[arg(long, value_name = "FILE")]
-    out: Option<PathBuf>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ListFormat {
     Csv,
+    /// One array.
     Json,
+    Jsonl,
 }
 
-pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
-    let format = args.format.unwrap_or(if env.out.is_json() { Format::Json } else { Format::Csv });
+pub async fn run(format: ListFormat, args: &Args, env: &Env) -> anyhow::Result<ExitCode> {
     let api = env.api_to_read().await?;
     let store = store_name::id_of(args.store.as_ref(), &api).await?;
-    let target = args.out.as_ref().map_or("standard output".to_owned(), |path| path.display().to_string());
-    let cannot_write = format!("cannot write {target}");
-    let sink = args.out.as_deref().map_or(Ok(Sink::Stdout), Sink::file).context(cannot_write.clone())?;
-    let mut export = Export { api, format, sink, cannot_write, products: 0 };
+    let mut export = Export { api, format, sink: args.sink()?, products: 0 };
     export.write_all(store).await?;
     let products = export.products;
-    export.sink.finish().context(export.cannot_write)?;
+    export.sink.finish()?;
     if let Some(path) = &args.out {
         let text = format!("{} written to {}", counted(products, "product"), path.display());
         env.out.either(&json!({ "products": products, "file": path }), |_| text)?;
@@ -62,10 +42,8 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
 
 struct Export {
     api: ApiClient,
-    format: Format,
+    format: ListFormat,
     sink: Sink,
-    /// Begins the error of a failed write: it names the target as the caller did.
-    cannot_write: String,
     /// Products written so far.
     products: i64,
 }
@@ -78,16 +56,19 @@ impl Export {
         }
         match self.format {
             // a list without products has them, too
-            Format::Csv => self.write(csv_bytes(|csv| csv.write_record(serde_introspect::<ProductView>()))?).await?,
-            Format::Json => self.write(b"[".to_vec()).await?,
+            ListFormat::Csv => {
+                self.write(csv_bytes(|csv| csv.write_record(serde_introspect::<ProductView>()))?).await?
+            }
+            ListFormat::Json => self.write(b"[".to_vec()).await?,
+            ListFormat::Jsonl => {}
         }
         match store {
             Some(store) => self.write_store(store).await?,
             None => self.write_stores().await?,
         }
         match self.format {
-            Format::Csv => Ok(()),
-            Format::Json => self.write(b"\n]\n".to_vec()).await,
+            ListFormat::Csv | ListFormat::Jsonl => Ok(()),
+            ListFormat::Json => self.write(b"\n]\n".to_vec()).await,
         }
     }
 
@@ -121,15 +102,16 @@ impl Export {
 
     async fn write_products(&mut self, products: &[ProductView]) -> anyhow::Result<()> {
         let bytes = match self.format {
-            Format::Csv => csv_rows(products)?,
-            Format::Json => json_lines(products, self.products == 0)?,
+            ListFormat::Csv => csv_rows(products)?,
+            ListFormat::Json => json_array(products, self.products == 0)?,
+            ListFormat::Jsonl => json_lines(products)?,
         };
         self.products += products.len() as i64;
         self.write(bytes).await
     }
 
     async fn write(&mut self, bytes: Vec<u8>) -> anyhow::Result<()> {
-        self.sink.write(bytes).await.context(self.cannot_write.clone())
+        self.sink.write(bytes).await
     }
 }
 
@@ -150,7 +132,7 @@ fn csv_bytes(write: impl FnOnce(&mut csv::Writer<Vec<u8>>) -> csv::Result<()>) -
 }
 
 /// Each product on a line of its own, after the comma that ends the line before.
-fn json_lines(products: &[ProductView], is_first: bool) -> serde_json::Result<Vec<u8>> {
+fn json_array(products: &[ProductView], is_first: bool) -> serde_json::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     for (nth, product) in products.iter().enumerate() {
         bytes.extend_from_slice(if is_first && nth == 0 { b"\n" } else { b",\n" });
@@ -159,58 +141,11 @@ fn json_lines(products: &[ProductView], is_first: bool) -> serde_json::Result<Ve
     Ok(bytes)
 }
 
-/// Destination of the export.
-enum Sink {
-    /// Written in the background: a reader that reads no more must not keep a signal from ending the
-    /// command.
-    Stdout,
-    /// File beside the one that it becomes; it is deleted when it is dropped.
-    File { file: NamedTempFile, path: PathBuf },
-}
-
-impl Sink {
-    fn file(path: &Path) -> io::Result<Sink> {
-        if path.is_dir() {
-            return Err(io::Error::other("it is a directory"));
-        }
-        let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        if !dir.is_dir() {
-            return Err(io::Error::other("its directory does not exist"));
-        }
-        let mut builder = tempfile::Builder::new();
-        // for others to read, as far as the umask lets them
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        Ok(Sink::File {
-            file: builder.prefix(".export-").tempfile_in(dir).map_err(without_path)?,
-            path: path.to_owned(),
-        })
+fn json_lines(products: &[ProductView]) -> serde_json::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    for product in products {
+        serde_json::to_writer(&mut bytes, product)?;
+        bytes.push(b'\n');
     }
-
-    async fn write(&mut self, bytes: Vec<u8>) -> io::Result<()> {
-        match self {
-            Sink::Stdout => tokio::task::spawn_blocking(move || print(&bytes)).await.map_err(io::Error::other)?,
-            Sink::File { file, .. } => file.write_all(&bytes).map_err(without_path),
-        }
-    }
-
-    fn finish(self) -> io::Result<()> {
-        match self {
-            Sink::Stdout => Ok(()),
-            Sink::File { file, path } => {
-                file.as_file().sync_all()?;
-                file.persist(path).map(drop).map_err(|error| error.error)
-            }
-        }
-    }
-}
-
-/// The error without the name of the temporary file, which does not concern the caller.
-fn without_path(error: io::Error) -> io::Error {
-    error.kind().into()
-}
-
-fn print(bytes: &[u8]) -> io::Result<()> {
-    let mut out = io::stdout().lock();
-    out.write_all(bytes)?;
-    out.flush()
+    Ok(bytes)
 }
