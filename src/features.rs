@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 /// Cargo's features and whether each is built in, by name.
-const FEATURES: [(&str, bool); 7] = [
+const FEATURES: [(&str, bool); 8] = [
     ("cloud", cfg!(feature = "cloud")),
     ("dashboard", dashboard::IS_BUILT),
     ("demo", cfg!(feature = "demo")),
@@ -11,6 +11,7 @@ const FEATURES: [(&str, bool); 7] = [
     ("kubernetes", cfg!(feature = "kubernetes")),
     ("mail", cfg!(feature = "mail")),
     ("media", cfg!(feature = "media")),
+    ("parquet", cfg!(feature = "parquet")),
 ];
 
 /// `0.1.0`, and in a second line the features.

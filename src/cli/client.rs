@@ -2,12 +2,13 @@
 //! itself; with `--url` a server answers, called with the token of `DROVER_TOKEN`. A refusal is a
 //! [`ClientError`] with the exit code of its status.
 
+use std::fmt::Display;
 use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
 use bytes::Bytes;
-use http::header::{AUTHORIZATION, CONTENT_TYPE, HOST};
+use http::header::{AUTHORIZATION, CONTENT_TYPE, HOST, TE};
 use http::{HeaderValue, Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Limited};
 use serde::Serialize;
@@ -16,13 +17,14 @@ use serde_json::Value;
 use thiserror::Error;
 use tower::ServiceExt;
 
+use super::download::Download;
 use super::remote::Remote;
 use super::{ExitCode, missing};
 
 /// Maximum size of an answer; larger than the largest page of a list.
 const MAX_ANSWER_BYTES: usize = 64 * 1024 * 1024;
-/// Maximum time for an answer; the server's own limit is shorter.
-const MAX_WAIT: Duration = Duration::from_secs(120);
+/// Maximum time for an answer, or for the next piece of a file; the server's own limit is shorter.
+pub const MAX_WAIT: Duration = Duration::from_secs(120);
 
 pub struct ApiClient {
     server: Server,
@@ -41,7 +43,7 @@ pub struct ClientError {
 }
 
 impl ClientError {
-    fn new(code: ExitCode, message: impl Into<String>) -> Self {
+    pub fn new(code: ExitCode, message: impl Into<String>) -> Self {
         ClientError { code, message: message.into(), field: None }
     }
 
@@ -99,20 +101,38 @@ impl ApiClient {
         self.send(Method::DELETE, path, Bytes::new()).await
     }
 
+    /// Begins to read a file.
+    pub async fn download(&self, path: &str) -> Result<Download, ClientError> {
+        let mut request = self.request(Method::GET, path, Bytes::new())?;
+        request.headers_mut().insert(TE, HeaderValue::from_static("trailers"));
+        let late = |_| self.unreachable(&format!("no answer within {MAX_WAIT:?}"));
+        let (head, body) = tokio::time::timeout(MAX_WAIT, self.answer(request)).await.map_err(late)??.into_parts();
+        if head.status.is_success() {
+            return Ok(Download::new(body, self.name()));
+        }
+        let refusal = tokio::time::timeout(MAX_WAIT, Limited::new(body, MAX_ANSWER_BYTES).collect()).await;
+        let refusal = refusal.map_err(late)?.map_err(|error| self.unreadable(&error))?.to_bytes();
+        Err(self.naming_own_flags(refused(head.status, &refusal)))
+    }
+
     async fn send<T: DeserializeOwned>(&self, method: Method, path: &str, body: Bytes) -> Result<T, ClientError> {
         let request = self.request(method, path, body)?;
         let answered = async {
             let (head, body) = self.answer(request).await?.into_parts();
             let body = Limited::new(body, MAX_ANSWER_BYTES).collect().await;
-            let body = body.map_err(|error| self.unreachable(&format!("cannot read its answer: {error}")))?;
+            let body = body.map_err(|error| self.unreadable(&error))?;
             Ok::<_, ClientError>((head.status, body.to_bytes()))
         };
         let late = |_| self.unreachable(&format!("no answer within {MAX_WAIT:?}"));
         let (status, body) = tokio::time::timeout(MAX_WAIT, answered).await.map_err(late)??;
-        read(status, &body).map_err(|error| match self.flags {
+        read(status, &body).map_err(|error| self.naming_own_flags(error))
+    }
+
+    fn naming_own_flags(&self, error: ClientError) -> ClientError {
+        match self.flags {
             Some(flags) => error.naming_flags(flags),
             None => error,
-        })
+        }
     }
 
     fn request(&self, method: Method, path: &str, body: Bytes) -> Result<Request<Body>, ClientError> {
@@ -143,12 +163,20 @@ impl ApiClient {
         }
     }
 
+    fn unreadable(&self, error: &dyn Display) -> ClientError {
+        self.unreachable(&format!("cannot read its answer: {error}"))
+    }
+
     fn unreachable(&self, fault: &str) -> ClientError {
-        let name = match &self.server {
+        ClientError::new(ExitCode::Unavailable, format!("{}: {fault}", self.name()))
+    }
+
+    /// Name of the server in errors.
+    fn name(&self) -> String {
+        match &self.server {
             Server::Local(_) => "the API of this process".to_owned(),
             Server::Remote(remote) => remote.to_string(),
-        };
-        ClientError::new(ExitCode::Unavailable, format!("{name}: {fault}"))
+        }
     }
 }
 

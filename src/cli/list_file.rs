@@ -9,7 +9,7 @@ use std::fmt::Display;
 use csv::{ReaderBuilder, StringRecord, Trim};
 use serde::de::DeserializeOwned;
 
-use super::csv_cell;
+use export::csv_cell;
 
 const MAX_LINES: usize = 100_000;
 

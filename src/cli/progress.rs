@@ -34,6 +34,15 @@ impl CommandProgress {
         CommandProgress { bar: ProgressBar::new(0).with_style(style), lines: None, stop }
     }
 
+    /// Same as [`CommandProgress::begin`], for a number of bytes that is not known before.
+    pub fn of_bytes(env: &Env) -> CommandProgress {
+        let progress = CommandProgress::begin(env, "bytes");
+        let style = ProgressStyle::with_template("{decimal_bytes} written · {elapsed}");
+        progress.bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+        progress.bar.unset_length();
+        progress
+    }
+
     pub fn set_total(&self, total: u64) {
         self.bar.set_length(total);
     }
@@ -47,7 +56,7 @@ impl CommandProgress {
     pub fn advance(&self, by: u64) {
         self.bar.inc(by);
         if let Some(lines) = &self.lines {
-            lines.say(self.bar.position(), self.bar.length().unwrap_or_default());
+            lines.say(self.bar.position(), self.bar.length());
         }
     }
 
@@ -94,12 +103,15 @@ struct Lines {
 }
 
 impl Lines {
-    fn say(&self, done: u64, total: u64) {
+    fn say(&self, done: u64, total: Option<u64>) {
         let mut latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
         if latest.elapsed() < LINE_EVERY {
             return;
         }
         *latest = Instant::now();
-        tracing::info!("{done} of {total} {} done", self.noun);
+        match total {
+            Some(total) => tracing::info!("{done} of {total} {} done", self.noun),
+            None => tracing::info!("{done} {} done", self.noun),
+        }
     }
 }

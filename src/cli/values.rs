@@ -3,13 +3,13 @@
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
+use std::time::Duration;
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, Utc};
 use serde_json::Value;
 use strum::VariantArray;
 
 use domain::{span, vocabulary};
-use foundation::clock::Clock;
 use settings::durations;
 
 /// An id of something that has no name.
@@ -85,20 +85,36 @@ pub fn since(text: &str) -> Result<DateTime<Utc>, String> {
     span::beginning(text).ok_or_else(no_time)
 }
 
-/// The beginning of a span of time that ends now: its length, a time, or a day.
-pub fn since_or_span(text: &str) -> Result<DateTime<Utc>, String> {
-    let length = durations::parse(text).ok().and_then(|length| TimeDelta::from_std(length).ok());
-    match length.and_then(|length| Clock::system().utc().checked_sub_signed(length)) {
-        Some(beginning) => Ok(beginning),
-        None => since(text)
-            .map_err(|_| "expected a span such as 7d, a time such as 2025-01-10T08:00:00Z, or a day".to_owned()),
-    }
-}
-
 /// A span of time, in minutes; a part of a minute is a whole one.
 pub fn minutes(text: &str) -> Result<i32, String> {
     let minutes = durations::parse(text)?.as_secs().div_ceil(60);
     i32::try_from(minutes).map_err(|_| format!("'{text}' is too long"))
+}
+
+/// The beginning of a span of time that may end now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Since {
+    Time(DateTime<Utc>),
+    /// So long ago.
+    Ago(Duration),
+}
+
+impl Since {
+    pub fn beginning(self, now: DateTime<Utc>) -> DateTime<Utc> {
+        match self {
+            Since::Time(time) => time,
+            // the reader of durations takes at most ten years
+            Since::Ago(span) => now - span,
+        }
+    }
+}
+
+/// Same as [`since`], or a span such as `7d`.
+pub fn since_or_span(text: &str) -> Result<Since, String> {
+    let span = || durations::parse(text).map(Since::Ago);
+    since(text).map(Since::Time).or_else(|_| span()).map_err(|_| {
+        "expected a day such as 2025-01-10, a time such as 2025-01-10T08:00:00Z, or a span such as 7d".to_owned()
+    })
 }
 
 /// The end of a span of time: a time, or a day, which is part of the span.
@@ -145,6 +161,15 @@ mod tests {
     fn values_within_their_range_are_read() {
         assert_eq!((whole_number("7"), number(1..=500_u16)("500")), (Ok(7), Ok(500)));
         assert_eq!(time("2025-01-10T08:00:00+01:00").unwrap().to_rfc3339(), "2025-01-10T07:00:00+00:00");
+    }
+
+    #[test]
+    fn a_span_may_begin_some_time_ago() {
+        let now = time("2025-01-10T08:00:00Z").unwrap();
+        let begins = |text| since_or_span(text).map(|since| since.beginning(now).to_rfc3339());
+        assert_eq!(begins("7d").unwrap(), "2025-01-03T08:00:00+00:00");
+        assert_eq!(begins("2025-01-09").unwrap(), "2025-01-09T00:00:00+00:00");
+        assert!(begins("yesterday").unwrap_err().contains("a span such as 7d"));
     }
 
     #[test]

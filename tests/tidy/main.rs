@@ -42,7 +42,8 @@ const IMPURE: [&str; 10] =
 const READS_ENVIRONMENT: [(&str, &str); 1] = [("crates/settings/src/load.rs", "it is the configuration")];
 
 /// Files that may spawn work by themselves, and the work: all of it ends. A loop is started by `Background`.
-const SPAWNS: [(&str, &str); 20] = [
+const SPAWNS: [(&str, &str); 21] = [
+    ("crates/api/src/exports/run.rs", "the sender of a file, which ends with its client"),
     ("crates/api/src/refusals.rs", "the answer to a refused connection, within two seconds"),
     ("crates/api/src/rendered_images.rs", "a picture that more than one request may wait for"),
     ("crates/api/src/server.rs", "a connection"),

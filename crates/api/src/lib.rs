@@ -27,6 +27,7 @@ mod description;
 mod endpoint;
 mod error;
 mod etag;
+mod exports;
 mod feed;
 mod files;
 mod forecast;
@@ -121,6 +122,8 @@ const MAX_PROBE_CONNECTIONS_PER_ADDRESS: usize = 16;
 const MAX_LISTENERS: usize = 1_000;
 /// Each has a body of up to 16 MiB in memory.
 const MAX_BATCHES: usize = 4;
+/// Maximum number of exports at the same time: each keeps some tens of MiB in memory, and a core busy.
+const MAX_EXPORTS: usize = 2;
 /// Maximum at the same time: each is a request to the platform.
 const MAX_PROXY_TESTS: usize = 2;
 

@@ -183,6 +183,7 @@ pub fn endpoints() -> OpenApiRouter<ApiState> {
         products::search,
         products::show,
         products::history,
+        exports::show,
         analytics::store_summary,
         analytics::brand_presence,
         analytics::category_mix,

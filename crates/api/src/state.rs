@@ -14,7 +14,7 @@ use super::metrics::LatestStoreCounts;
 use super::origin::Hosts;
 use super::rates::Rates;
 use super::visitor_counts::Visitors;
-use super::{Health, MAX_BATCHES, MAX_LISTENERS, MAX_PROXY_TESTS, PayloadFiles};
+use super::{Health, MAX_BATCHES, MAX_EXPORTS, MAX_LISTENERS, MAX_PROXY_TESTS, PayloadFiles};
 use crate::rendered_images::Renderer;
 use cluster::Cluster;
 use contract::proxies::ProxyTest;
@@ -101,6 +101,8 @@ pub struct Shared {
     pub(super) listeners: Arc<Semaphore>,
     /// Places of batches that are received and made.
     pub(super) batches: Arc<Semaphore>,
+    /// Places of exports.
+    pub(super) exports: Arc<Semaphore>,
     /// Places of tests of proxies.
     pub(super) proxy_tests: Arc<Semaphore>,
     /// The place of the one question how much room there is below the storage root.
@@ -123,6 +125,7 @@ impl ApiState {
             visitors: Arc::default(),
             listeners: Arc::new(Semaphore::new(MAX_LISTENERS)),
             batches: Arc::new(Semaphore::new(MAX_BATCHES)),
+            exports: Arc::new(Semaphore::new(MAX_EXPORTS)),
             proxy_tests: Arc::new(Semaphore::new(MAX_PROXY_TESTS)),
             disk_question: Arc::new(Semaphore::new(1)),
             store_counts: LatestStoreCounts::default(),

@@ -10,6 +10,7 @@ pub mod changes;
 pub mod charts;
 pub mod checks;
 pub mod cursor;
+pub mod exports;
 pub mod generation;
 pub mod geo;
 pub mod groups;

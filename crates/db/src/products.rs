@@ -5,6 +5,7 @@
 
 pub mod brands;
 pub mod images;
+pub mod option_history;
 pub mod search;
 pub mod series;
 pub mod snapshots;

@@ -6,6 +6,7 @@ pub mod generated;
 mod arrays;
 mod columns;
 mod file;
+mod micros;
 mod named;
 mod numbered;
 mod row;
@@ -15,6 +16,7 @@ mod storable;
 pub(crate) use arrays::{column, potency_max, potency_min, potency_unit};
 pub(crate) use columns::{Array, Column, Columns, array, columns, copy_statement, update_rows, update_statement};
 pub(crate) use file::sql;
+pub(crate) use micros::Micros;
 pub(crate) use named::{NamedValues, named, named_values};
 pub(crate) use numbered::{Source, Text, numbered};
 pub(crate) use row::{

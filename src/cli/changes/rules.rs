@@ -1,11 +1,11 @@
 //! `drover changes rules`: of which changes an endpoint is notified.
 
-use chrono::{DateTime, Utc};
 use clap::Subcommand;
 use serde_json::{Map, Value, json};
 
 use crate::cli::notifications::endpoint_id;
 use crate::cli::store_name::{self, StoreName};
+use crate::cli::values::Since;
 use crate::cli::{ApiClient, CliError, Env, ExitCode, each, path_segment, time, values, with_query};
 use contract::changes::RehearsalPage;
 use contract::media::RecordPage;
@@ -13,6 +13,7 @@ use contract::media::change_rules::ChangeRule;
 use domain::amounts::{counted, duration, money};
 use domain::menu::changes::ChangeKind;
 use domain::notification::Digest;
+use foundation::clock::Clock;
 
 const PATH: &str = "/api/media/change_rules";
 /// Maximum number of rules among which a name is looked for.
@@ -29,7 +30,7 @@ pub enum Command {
         rule: String,
         /// Begin of the past: a span such as 7d, a time as in RFC 3339, or a day [default: 7d]
         #[arg(long, value_name = "TIME", value_parser = values::since_or_span)]
-        since: Option<DateTime<Utc>>,
+        since: Option<Since>,
     },
     /// List rules
     List,
@@ -140,10 +141,10 @@ async fn add(args: Add, env: &Env) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::Ok)
 }
 
-async fn test(name: &str, since: Option<DateTime<Utc>>, env: &Env) -> anyhow::Result<ExitCode> {
+async fn test(name: &str, since: Option<Since>, env: &Env) -> anyhow::Result<ExitCode> {
     let api = env.api_to_read().await?;
     let id = rule_id(&api, name).await?;
-    let query = [("from", since.map(|since| since.to_rfc3339()))];
+    let query = [("from", since.map(|since| since.beginning(Clock::system().utc()).to_rfc3339()))];
     let page: RehearsalPage = api.get(&with_query(&format!("{PATH}/{id}/messages"), query)).await?;
     if env.out.is_json() {
         env.out.value(&page)?;

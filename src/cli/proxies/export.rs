@@ -5,10 +5,11 @@
 
 use anyhow::Context;
 
-use crate::cli::{CliError, Env, ExitCode, csv_cell, with_query};
+use crate::cli::{CliError, Env, ExitCode, with_query};
 use contract::proxies::{ProxyListing, ProxyPage};
 use db::proxies::{self, LoadedProxies};
 use domain::proxy::{Proxy, ProxyRow};
+use export::csv_cell;
 use telemetry::events;
 
 const HEADER: [&str; 7] = ["host", "port", "protocol", "username", "password", "state_code", "timezone"];

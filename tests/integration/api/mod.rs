@@ -11,6 +11,7 @@ mod commands;
 mod consumers;
 mod demo;
 mod documented_errors;
+mod exports;
 mod generation;
 mod geo;
 mod groups;

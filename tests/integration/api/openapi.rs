@@ -37,6 +37,7 @@ impl Operation {
         let path = self.path.replace("{role}", "payload_fetch").replace("{host}", "menu.example");
         let path =
             path.replace("{path}", IMAGE).replace("{brand}", "bud-bros").replace("{group}", &format!("group-{id}"));
+        let path = path.replace("{dataset}", "option_history");
         path.replace("{ip}", "192.0.2.1").replace("{id}", &id.to_string())
     }
 

@@ -3,14 +3,14 @@
 //! The driver has no deadlines, and dropping its futures cancels nothing on the server. This file adds both,
 //! and no other does.
 
-use std::ops::Deref;
+use std::ops::{ControlFlow, Deref};
 use std::pin::pin;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use deadpool_postgres::Object;
-use futures_util::FutureExt;
+use futures_util::{FutureExt, TryStreamExt};
 use tokio::time::timeout;
 use tokio_postgres::Row;
 use tokio_postgres::types::{ToSql, Type};
@@ -91,6 +91,25 @@ impl Client {
     /// Same as [`Client::query`], but planned for the given values each time: for filters that may be absent.
     pub async fn query_planned(&self, sql: &str, params: &[TypedParam<'_>]) -> Result<Vec<Row>, DbError> {
         self.within(async |object| object.query_typed(sql, params).await).await
+    }
+
+    /// Same as [`Client::query_planned`], for rows that are too many to keep: passes each to `read`, until it breaks off.
+    pub async fn read_planned(
+        &self,
+        sql: &str,
+        params: &[TypedParam<'_>],
+        mut read: impl FnMut(&Row) -> Result<ControlFlow<()>, DbError>,
+    ) -> Result<(), DbError> {
+        self.within(async |object| {
+            let mut rows = pin!(object.query_typed_raw(sql, params.iter().cloned()).await?);
+            while let Some(row) = rows.try_next().await? {
+                if read(&row)?.is_break() {
+                    break;
+                }
+            }
+            Ok::<_, DbError>(())
+        })
+        .await
     }
 
     /// Same as [`Client::query`], with the types of the parameters: a command that runs each statement once saves the wait

@@ -24,9 +24,10 @@ macro_rules! numbered {
 pub(crate) use numbered;
 
 /// Files that other statements include.
-const PARTS: [(&str, &str); 7] = [
+const PARTS: [(&str, &str); 8] = [
     ("analytics/sales.sql", sql!("analytics/sales.sql")),
     ("analytics/sales_of_days.sql", sql!("analytics/sales_of_days.sql")),
+    ("products/option_history/listed.sql", sql!("products/option_history/listed.sql")),
     ("products/search/found.sql", sql!("products/search/found.sql")),
     ("products/search/listed.sql", sql!("products/search/listed.sql")),
     ("stores/views/filters.sql", sql!("stores/views/filters.sql")),

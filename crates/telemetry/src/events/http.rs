@@ -23,6 +23,11 @@ pub fn request_failed(method: &str, path: &str, status: u16, request_id: &str, c
     }
 }
 
+/// An export ended before its file was whole, for a reason that is not its client's.
+pub fn export_failed(cause: &dyn fmt::Display) {
+    warn!("An export broke off: {cause}");
+}
+
 /// An address has its maximum number of connections. Without a log line: it may try again at any rate.
 pub fn connection_refused() {
     metrics::HTTP_CONNECTIONS_REFUSED.inc();

@@ -62,6 +62,9 @@ pub const BODIES: [(&str, &str); 49] = [
 pub const QUERIES: [(&str, &str); 2] =
     [("GET /api/products/search", "?q=a"), ("GET /api/stats/series", "?metric=tasks")];
 
+/// Queries that name what is not there, of operations whose path is always there.
+pub const MISSING: [(&str, &str); 1] = [("GET /api/export/{dataset}", "?store=4711")];
+
 /// Things that are made once: a second time it is a conflict.
 pub const TWICE: [(&str, &str); 15] = [
     ("POST /api/job-queue/enqueue", r#"{"role": "analytics_refresh"}"#),

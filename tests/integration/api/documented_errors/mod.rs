@@ -24,7 +24,7 @@ use geo::Geo;
 use serde_json::{Value, json};
 use settings::Database;
 
-use self::cases::{LOCKED, QUERIES, REFUSED, RENAME_TABLES, THINGS, TWICE, WITHOUT_DATABASE};
+use self::cases::{LOCKED, MISSING, QUERIES, REFUSED, RENAME_TABLES, THINGS, TWICE, WITHOUT_DATABASE};
 use self::form::assert_form;
 use self::requests::{announced, make_tokens, request_by, secret, send, send_with};
 use super::geo::geo_database;
@@ -179,7 +179,8 @@ async fn things(all: &[Operation]) -> Vec<Error> {
 async fn missing(all: &[Operation], server: &Server) -> Vec<Error> {
     let mut errors = Vec::new();
     for operation in all.iter().filter(|operation| operation.path.contains('{') || operation.has_error(404)) {
-        let request = request_by("admin", server, operation, &operation.target());
+        let query = MISSING.iter().find(|(name, _)| *name == operation.name()).map_or("", |(_, query)| query);
+        let request = request_by("admin", server, operation, &format!("{}{query}", operation.target()));
         errors.extend(error(operation, &send(server, operation, request).await));
     }
     errors

@@ -1,0 +1,127 @@
+//! `Export`: reads chunks of rows, encodes them and sends them, until all are sent or the client has gone.
+//!
+//! While one chunk is encoded and sent, the next one is read. No connection to the database is held while a client is
+//! slow.
+
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+use thiserror::Error;
+use tokio::sync::OwnedSemaphorePermit;
+use tokio_util::sync::CancellationToken;
+
+use super::super::ApiState;
+use super::option_history::HistoryColumn;
+use super::pieces::{self, PieceSender, Pieces};
+use contract::exports::ExportQuery;
+use db::products::option_history::{ChunkEnd, HistoryRow, OptionHistory};
+use db::{Db, DbError};
+use export::{Chunk, Column, Encoder, ExportError};
+use foundation::cpu;
+use telemetry::events;
+
+/// Size of the texts at which a chunk ends.
+const MAX_CHUNK_TEXT: usize = 8 << 20;
+
+/// Reason why a file is not whole.
+#[derive(Debug, Error)]
+pub enum ExportFault {
+    #[error(transparent)]
+    Db(#[from] DbError),
+    #[error(transparent)]
+    Encode(#[from] ExportError),
+    #[error("its client read nothing for {limit:?}", limit = .0)]
+    Stalled(Duration),
+    /// The client has ended the connection, which is no fault.
+    #[error("its client has gone")]
+    Gone,
+    #[error("the server stops")]
+    Stopped,
+}
+
+/// An export before its first row.
+pub struct Export {
+    source: Source,
+    encoder: Encoder,
+    stop: CancellationToken,
+}
+
+/// Rows of the database.
+struct Source {
+    db: Db,
+    history: OptionHistory,
+    columns: Vec<HistoryColumn>,
+}
+
+impl Export {
+    pub fn new(api: ApiState, query: ExportQuery, columns: Vec<HistoryColumn>, encoder: Encoder) -> Export {
+        let source = Source { db: api.db.clone(), history: OptionHistory::new(query), columns };
+        Export { source, encoder, stop: api.stop.clone() }
+    }
+
+    /// Reads the first chunk, and leaves the rest to a task of its own, which ends with its client, the server or a fault.
+    /// `place`: kept until then.
+    pub async fn begin(mut self, place: OwnedSemaphorePermit) -> Result<Pieces, DbError> {
+        let first = self.source.next().await?;
+        let (sender, pieces) = pieces::channel();
+        tokio::spawn(async move {
+            let _place = place;
+            let stop = self.stop;
+            let ended = tokio::select! {
+                ended = send_all(self.source, self.encoder, first, &sender) => ended,
+                () = sender.closed() => Err(ExportFault::Gone),
+                () = stop.cancelled() => Err(ExportFault::Stopped),
+            };
+            match ended {
+                Ok(()) | Err(ExportFault::Gone | ExportFault::Stopped) => {}
+                Err(fault) => events::export_failed(&fault),
+            }
+        });
+        Ok(pieces)
+    }
+}
+
+async fn send_all(
+    mut source: Source,
+    mut encoder: Encoder,
+    first: Option<Chunk>,
+    sender: &PieceSender,
+) -> Result<(), ExportFault> {
+    let (mut chunk, mut rows) = (first, 0);
+    while let Some(full) = chunk {
+        rows += full.rows() as u64;
+        let next = async { Ok(source.next().await?) };
+        (chunk, encoder) = tokio::try_join!(next, send(encoder, full, sender))?;
+    }
+    sender.send(cpu::run(|| encoder.finish()).await?).await?;
+    sender.end(rows).await
+}
+
+async fn send(mut encoder: Encoder, chunk: Chunk, sender: &PieceSender) -> Result<Encoder, ExportFault> {
+    let (encoder, bytes) = cpu::run(move || {
+        let bytes = encoder.write(chunk);
+        (encoder, bytes)
+    })
+    .await;
+    sender.send(bytes?).await?;
+    Ok(encoder)
+}
+
+impl Source {
+    /// The next chunk, which may be empty; None at the end.
+    async fn next(&mut self) -> Result<Option<Chunk>, DbError> {
+        let columns: Vec<Column> = self.columns.iter().map(|column| column.column).collect();
+        let mut chunk = Chunk::new(&columns);
+        let values = &self.columns;
+        let read = |row: &HistoryRow<'_>| {
+            let pushed = chunk.push(values.iter().map(|column| (column.value)(row)));
+            pushed.map_err(|error| DbError::Other(error.to_string()))?;
+            let is_full = chunk.text_bytes() >= MAX_CHUNK_TEXT;
+            Ok(if is_full { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        };
+        match self.history.read_chunk(&self.db, read).await? {
+            ChunkEnd::More => Ok(Some(chunk)),
+            ChunkEnd::Whole => Ok(None),
+        }
+    }
+}
