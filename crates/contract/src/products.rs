@@ -85,7 +85,7 @@ pub struct OptionView {
     pub med_per_g: Option<i64>,
     pub rec_per_ml: Option<i64>,
     pub med_per_ml: Option<i64>,
-    /// By milligram of THC.
+    /// Price by milligram of THC.
     pub rec_per_mg_thc: Option<i64>,
     pub med_per_mg_thc: Option<i64>,
     /// Milligrams of THC in the package.

@@ -30,12 +30,13 @@ const HISTORY: &str = "
            (12, 1, 'dutchie', 'b', 'Blue', NULL, 'Edible', 'Gummies', false, false, true, 'in_stock', now(), now()),
            (13, 2, 'dutchie', 'a', 'Red', 'bud bros', NULL, NULL, false, false, true, 'in_stock', now(), now());
     INSERT INTO store_product_variant_history (store_product_id, option_label, nth, crawl_id, crawled_at, size_mg, size_ml, price_rec,
-                                               price_med, special_price_rec, special_price_med, quantity, quantity_censored, is_in_stock, gone)
-    VALUES (11, '3.5g', 0, 9, '2025-01-11T08:00:00.000001Z', 3500, NULL, 3000, NULL, 2500, 0, NULL, false, true, false),
-           (11, '3.5g', 0, 8, '2025-01-10T08:00:00Z', 3500, NULL, 3200, NULL, NULL, NULL, 7, true, true, false),
-           (11, '1g', 1, 8, '2025-01-10T08:00:00Z', 1000, NULL, 1000, 900, NULL, NULL, 0, false, false, true),
-           (12, 'a,\"b\"', 0, 8, '2024-11-10T08:00:00Z', NULL, 30.5, NULL, NULL, NULL, NULL, NULL, false, true, false),
-           (13, '1g', 0, 7, '2025-01-09T08:00:00Z', NULL, NULL, 1, NULL, NULL, NULL, 1, false, true, false);
+                                               price_med, special_price_rec, special_price_med, quantity, quantity_censored, is_in_stock, gone,
+                                               rec_per_g, rec_per_mg_thc, unit_basis)
+    VALUES (11, '3.5g', 0, 9, '2025-01-11T08:00:00.000001Z', 3500, NULL, 3000, NULL, 2500, 0, NULL, false, true, false, 714286, 2857, 'weight'),
+           (11, '3.5g', 0, 8, '2025-01-10T08:00:00Z', 3500, NULL, 3200, NULL, NULL, NULL, 7, true, true, false, NULL, NULL, NULL),
+           (11, '1g', 1, 8, '2025-01-10T08:00:00Z', 1000, NULL, 1000, 900, NULL, NULL, 0, false, false, true, NULL, NULL, NULL),
+           (12, 'a,\"b\"', 0, 8, '2024-11-10T08:00:00Z', NULL, 30.5, NULL, NULL, NULL, NULL, NULL, false, true, false, NULL, NULL, NULL),
+           (13, '1g', 0, 7, '2025-01-09T08:00:00Z', NULL, NULL, 1, NULL, NULL, NULL, 1, false, true, false, NULL, NULL, NULL);
     RESET xmlbinary;";
 
 /// The export as SQL says it.
@@ -46,7 +47,9 @@ const EXPECTED: &str = "
                'crawled_at', to_char(h.crawled_at AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"'), 'size_mg', h.size_mg,
                'size_ml', h.size_ml, 'price_rec', h.price_rec, 'price_med', h.price_med, 'special_price_rec', h.special_price_rec,
                'special_price_med', h.special_price_med, 'quantity', h.quantity, 'quantity_censored', h.quantity_censored,
-               'is_in_stock', h.is_in_stock, 'gone', h.gone)
+               'is_in_stock', h.is_in_stock, 'gone', h.gone, 'rec_per_g', h.rec_per_g, 'med_per_g', h.med_per_g,
+               'rec_per_ml', h.rec_per_ml, 'med_per_ml', h.med_per_ml, 'rec_per_mg_thc', h.rec_per_mg_thc,
+               'med_per_mg_thc', h.med_per_mg_thc, 'unit_basis', h.unit_basis)
              ORDER BY p.id, h.option_label COLLATE \"C\", h.nth, h.crawled_at, h.crawl_id)
       FROM store_product_variant_history h JOIN store_products p ON p.id = h.store_product_id
       JOIN dispensaries d ON d.id = p.dispensary_id";
@@ -76,8 +79,8 @@ fn json_line(line: &[u8]) -> Value {
 
 /// A cell of numbers or truth is read as JSON; an empty one is null.
 fn csv_rows(bytes: &[u8]) -> Vec<Value> {
-    const TEXTS: [&str; 8] =
-        ["store", "state", "product", "brand", "category", "subcategory", "option_label", "crawled_at"];
+    const TEXTS: [&str; 9] =
+        ["store", "state", "product", "brand", "category", "subcategory", "option_label", "crawled_at", "unit_basis"];
     let mut csv = csv::Reader::from_reader(bytes);
     let names = csv.headers().unwrap().clone();
     let cell = |name: &str, text: &str| match text {

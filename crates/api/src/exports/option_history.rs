@@ -22,7 +22,7 @@ macro_rules! columns {
 
 /// Columns in the order of a file. New ones are added at the end, and none is renamed: programs read the files.
 /// `true`: a value may be unknown.
-const COLUMNS: [HistoryColumn; 22] = columns! { row;
+const COLUMNS: [HistoryColumn; 29] = columns! { row;
     store_id: Int64 = row.product.store_id;
     store: Text = row.product.store.as_str();
     state: Text true = row.product.state.as_deref();
@@ -45,6 +45,13 @@ const COLUMNS: [HistoryColumn; 22] = columns! { row;
     quantity_censored: Bool = row.quantity_censored;
     is_in_stock: Bool = row.is_in_stock;
     gone: Bool = row.gone;
+    rec_per_g: Int64 true = row.rec_per_g;
+    med_per_g: Int64 true = row.med_per_g;
+    rec_per_ml: Int64 true = row.rec_per_ml;
+    med_per_ml: Int64 true = row.med_per_ml;
+    rec_per_mg_thc: Int64 true = row.rec_per_mg_thc;
+    med_per_mg_thc: Int64 true = row.med_per_mg_thc;
+    unit_basis: Text true = row.unit_basis;
 };
 
 /// The columns with these names, in this order; None: all.

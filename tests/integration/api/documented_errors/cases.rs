@@ -3,7 +3,7 @@
 use super::super::openapi::ID;
 
 /// A body that each operation takes. The things it names do not exist.
-pub const BODIES: [(&str, &str); 49] = [
+pub const BODIES: [(&str, &str); 51] = [
     ("POST /api/groups/{group}/stores", r#"{"add": [4711]}"#),
     ("POST /api/job-queue/enqueue", r#"{"role": "payload_fetch", "dispensary_id": 4711}"#),
     ("POST /api/job-queue/enqueue-batch", r#"{"tasks": [{"role": "analytics_refresh"}]}"#),
@@ -14,6 +14,7 @@ pub const BODIES: [(&str, &str); 49] = [
         r#"{"source": "queue.db", "jobs": [{"old_id": 1, "job": {"job_type": "youtube_monitor"}}]}"#,
     ),
     ("POST /api/media/accounts", r#"{"platform": "site", "username": "bea"}"#),
+    ("POST /api/media/change_rules", r#"{"name": "drops", "endpoint_id": 102, "kinds": ["price_drop"]}"#),
     ("POST /api/media/channels", r#"{"channel_id": "UCabcdefghijklmnopqrstuv"}"#),
     ("POST /api/media/credentials", r#"{"name": "films", "platform": "tmdb", "kind": "token", "secret": "s"}"#),
     ("POST /api/media/endpoints", r#"{"name": "phone", "kind": "ntfy", "target": "https://ntfy.example/a"}"#),
@@ -44,6 +45,7 @@ pub const BODIES: [(&str, &str); 49] = [
     ("PUT /api/hosts/{host}", r#"{"breaker": "closed"}"#),
     ("PUT /api/jobs/{id}", r#"{"priority": 3}"#),
     ("PUT /api/media/accounts/{id}", r#"{"enabled": false}"#),
+    ("PUT /api/media/change_rules/{id}", r#"{"enabled": false}"#),
     ("PUT /api/media/channels/{id}", r#"{"download": true}"#),
     ("PUT /api/media/credentials/{id}", r#"{"username": "ann"}"#),
     ("PUT /api/media/endpoints/{id}", r#"{"enabled": true}"#),
@@ -66,10 +68,11 @@ pub const QUERIES: [(&str, &str); 2] =
 pub const MISSING: [(&str, &str); 1] = [("GET /api/export/{dataset}", "?store=4711")];
 
 /// Things that are made once: a second time it is a conflict.
-pub const TWICE: [(&str, &str); 15] = [
+pub const TWICE: [(&str, &str); 16] = [
     ("POST /api/job-queue/enqueue", r#"{"role": "analytics_refresh"}"#),
     ("POST /api/jobs", r#"{"job_type": "forum_scrape"}"#),
     ("POST /api/media/accounts", r#"{"platform": "site", "username": "twice"}"#),
+    ("POST /api/media/change_rules", r#"{"name": "twice", "endpoint_id": 102, "kinds": ["gone"]}"#),
     ("POST /api/media/channels", r#"{"channel_id": "UCtwiceefghijklmnopqrstu"}"#),
     ("POST /api/media/endpoints", r#"{"name": "twice", "kind": "ntfy", "target": "https://ntfy.example/a"}"#),
     ("POST /api/media/forums", r#"{"name": "twice", "kind": "phpbb", "base_url": "https://forum.example"}"#),
@@ -111,6 +114,7 @@ pub const THINGS: &str = "
     INSERT INTO notification_endpoints (id, name, kind, target, enabled)
     VALUES (101, 'disabled', 'ntfy', 'https://ntfy.example/a', false), (102, 'enabled', 'ntfy', 'https://ntfy.example/a', true);
     INSERT INTO notification_rules (id, endpoint_id, events) VALUES (101, 101, '{job.failed}'), (102, 101, '{job.completed}');
+    INSERT INTO change_rules (id, name, endpoint_id, kinds) VALUES (101, 'first', 101, '{gone}'), (102, 'taken', 101, '{gone}');
     INSERT INTO notifications (id, endpoint_id, event, subject, body) VALUES (101, 101, 'job.failed', '1:1', '{}');
     INSERT INTO forums (id, name, kind, base_url) VALUES (101, 'with threads', 'phpbb', 'https://forum.example');
     INSERT INTO watched_threads (forum_id, external_id) VALUES (101, '3');
@@ -118,7 +122,7 @@ pub const THINGS: &str = "
     CREATE TABLE dispensary_crawl_jobs (id serial PRIMARY KEY);";
 
 /// Operations that the state of a thing forbids: the operation, its status, the thing's number and the body.
-pub const REFUSED: [(&str, u16, i64, &str); 32] = [
+pub const REFUSED: [(&str, u16, i64, &str); 33] = [
     ("DELETE /api/groups/{group}", 409, 103, ""),
     ("DELETE /api/jobs/{id}", 409, 112, ""),
     ("DELETE /api/stores/{id}", 409, 4000, ""),
@@ -133,6 +137,7 @@ pub const REFUSED: [(&str, u16, i64, &str); 32] = [
     ("POST /api/notifications/{id}/resend", 409, 101, ""),
     ("POST /api/media/credentials", 409, ID, r#"{"name": "a", "platform": "b", "kind": "token", "secret": "s"}"#),
     ("PUT /api/media/credentials/{id}", 409, 101, r#"{"secret": "s"}"#),
+    ("PUT /api/media/change_rules/{id}", 409, 101, r#"{"name": "taken"}"#),
     ("PUT /api/media/rules/{id}", 409, 101, r#"{"events": ["job.completed"]}"#),
     ("POST /api/pauses", 409, ID, r#"{"scope": "all", "reason": "closed"}"#),
     ("POST /api/proxies/{id}/test", 409, 101, ""),

@@ -40,6 +40,14 @@ pub struct HistoryRow<'a> {
     pub quantity_censored: bool,
     pub is_in_stock: bool,
     pub gone: bool,
+    /// Prices by unit, in millicents.
+    pub rec_per_g: Option<i64>,
+    pub med_per_g: Option<i64>,
+    pub rec_per_ml: Option<i64>,
+    pub med_per_ml: Option<i64>,
+    pub rec_per_mg_thc: Option<i64>,
+    pub med_per_mg_thc: Option<i64>,
+    pub unit_basis: Option<&'a str>,
 }
 
 /// Position of a row in the history of its product.
@@ -97,6 +105,13 @@ impl<'a> HistoryChange<'a> {
             quantity_censored: row.try_get(12)?,
             is_in_stock: row.try_get(13)?,
             gone: row.try_get(14)?,
+            rec_per_g: row.try_get(15)?,
+            med_per_g: row.try_get(16)?,
+            rec_per_ml: row.try_get(17)?,
+            med_per_ml: row.try_get(18)?,
+            rec_per_mg_thc: row.try_get(19)?,
+            med_per_mg_thc: row.try_get(20)?,
+            unit_basis: row.try_get(21)?,
         })
     }
 }
