@@ -74,6 +74,15 @@ pub struct ChangeQuestion {
 }
 
 impl ChangeQuestion {
+    /// Whether it asks for a part of the changes of a store.
+    pub fn leaves_out_lines(&self) -> bool {
+        let ChangeQuestion { kind, group, state, brand, category, product, min_percent, min_cents, max_price, .. } =
+            self;
+        let has_text = [group, state, brand, category].into_iter().any(Option::is_some);
+        let has_size = min_percent.is_some() || min_cents.is_some() || max_price.is_some();
+        has_text || has_size || kind.is_some() || product.is_some()
+    }
+
     pub fn check(&self) -> Result<(), BadField> {
         if self.min_percent.is_some_and(|percent| percent < 0.0) {
             return Err(bad("min_percent", "must be at least 0"));

@@ -199,6 +199,15 @@ async fn each_change_is_notified_once_however_often_its_follower_dies() {
 }
 
 #[tokio::test]
+async fn a_rule_that_stopped_within_the_newest_crawl_goes_on_there() {
+    let store = watched("", "").await;
+    store.drop_prices(1, [900, 1900]).await;
+    publisher::publish(&store.database.db).await.unwrap();
+    store.sql("UPDATE change_rules SET seq = newest_change(), n = 0").await;
+    assert_eq!(store.notified().await, [["Product b (Brand) 1g: $20.00 to $19.00 (-5 %)"]]);
+}
+
+#[tokio::test]
 async fn rules_are_added_tried_on_the_past_listed_and_removed_by_command() {
     let server = Server::start().await;
     let setup = "INSERT INTO notification_endpoints (id, name, kind, target) VALUES (7, 'team', 'ntfy', 'https://ntfy.example/a');

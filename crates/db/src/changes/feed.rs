@@ -14,7 +14,7 @@ use domain::menu::changes::ChangeSide;
 
 /// Maximum number of batches that one answer reads.
 const MAX_BATCHES: i64 = 1_000;
-/// Number of changes at which one answer reads no further batch.
+/// Number of changes at which one answer reads no further batch, where a filter may leave few of them.
 const MAX_CHANGES: i64 = 20_000;
 
 /// A part of the feed, in a reader's eyes.
@@ -53,9 +53,11 @@ pub async fn read_on(client: &Client, place: &ChangePlace, question: &ChangeQues
     let ChangeQuestion {
         store, group, state, brand, category, product, min_percent, min_cents, max_price, limit, ..
     } = question;
+    let changes = if question.leaves_out_lines() { MAX_CHANGES } else { limit.0 };
+    // a batch that was read whole takes no room
+    let first = if *n == i32::MAX { seq.saturating_add(1) } else { *seq };
     let window =
-        named!(client.query_planned("changes/window.sql", seq, store, batches = MAX_BATCHES, changes = MAX_CHANGES))
-            .await?;
+        named!(client.query_planned("changes/window.sql", first, store, batches = MAX_BATCHES, changes)).await?;
     let Some(Window { newest, removed, until }) = window.first().map(Window::from_row).transpose()? else {
         return Err(DbError::Other("change_feed has no row".to_owned()));
     };

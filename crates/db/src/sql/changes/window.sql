@@ -1,9 +1,9 @@
--- changes/window.sql: the part of the feed that one answer reads: from batch $seq to the returned end, at most $batches
+-- changes/window.sql: the part of the feed that one answer reads: from batch $first to the returned end, at most $batches
 -- batches and, beyond the first one, $changes changes. `removed`: the greatest number that retention removed.
 WITH walked AS (
   SELECT b.seq, sum(b.count) OVER (ORDER BY b.seq) - b.count AS before
     FROM change_batches b
-   WHERE b.seq >= $seq
+   WHERE b.seq >= $first
      AND ($store::bigint IS NULL OR b.dispensary_id = $store)
    ORDER BY b.seq
    LIMIT $batches

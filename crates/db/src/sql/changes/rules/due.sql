@@ -6,7 +6,7 @@ SELECT r.id
  CROSS JOIN change_feed f
  WHERE CASE WHEN r.enabled AND e.enabled
             THEN r.seq IS NULL
-                 OR r.seq < f.newest
+                 OR (r.seq, r.n) < (f.newest, 2147483647)
                     AND (r.digested_at IS NULL
                          OR r.digested_at <= now() - CASE r.digest WHEN 'hourly' THEN interval '1 hour' WHEN 'daily' THEN interval '1 day'
                                                                    ELSE interval '0' END)
