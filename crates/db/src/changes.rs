@@ -1,7 +1,7 @@
 //! `change_batches` and `product_changes`: the changes that crawls bring, one batch a crawl.
 //!
 //! A refresh adds its batch in its own transaction, and a publisher numbers batches once they are committed
-//! ([`publish`]): numbers that were given before a commit would become visible out of order, and a reader that asks for
+//! ([`publisher`]): numbers that were given before a commit would become visible out of order, and a reader that asks for
 //! greater ones would miss some. `domain/menu/changes` decides what has changed.
 
 pub mod feed;
