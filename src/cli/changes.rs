@@ -1,5 +1,6 @@
 //! `drover changes`: changes of prices, specials, stock and products between the crawls of a store.
 
+mod filter;
 mod rules;
 mod tail;
 

@@ -158,6 +158,6 @@ async fn batches_that_are_older_than_the_retention_go_and_readers_of_them_expire
         let place = ChangePlace { seq, ..begin.clone() };
         feed::read_on(&client, &place, &ChangeQuestion::default()).await.unwrap()
     };
-    assert_eq!(read(1).await, FeedRead::Expired);
+    assert_eq!(read(1).await, FeedRead::Expired { removed: 2 });
     assert!(matches!(read(2).await, FeedRead::Part(part) if part.is_newest));
 }

@@ -104,7 +104,7 @@ async fn read_on(
 ) -> Result<FeedPart, ApiError> {
     match feed::read_on(&caller.client().await?, place, question).await? {
         FeedRead::Part(part) => Ok(part),
-        FeedRead::Expired => Err(ApiError::CursorExpired(
+        FeedRead::Expired { .. } => Err(ApiError::CursorExpired(
             "changes behind this cursor were removed, because they are older than retention.changes: begin with from, or without since"
                 .to_owned(),
         )),

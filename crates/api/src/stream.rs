@@ -163,8 +163,5 @@ fn number(feed: &Feed, id: &str) -> Option<u64> {
 
 fn topics<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<Topic>>, D::Error> {
     let text = String::deserialize(deserializer)?;
-    let words = text.split(',').map(str::trim);
-    let topics: Option<Vec<Topic>> = words.map(vocabulary::find).collect();
-    let unknown = || serde::de::Error::custom(format_args!("the topics are {}", vocabulary::words::<Topic>()));
-    topics.map(Some).ok_or_else(unknown)
+    vocabulary::listed(&text, "topics").map(Some).map_err(serde::de::Error::custom)
 }

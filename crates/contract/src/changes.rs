@@ -38,8 +38,7 @@ pub struct ChangeQuestion {
     #[serde(deserialize_with = "span::optional_beginning")]
     #[param(schema_with = span::schema)]
     pub from: Option<DateTime<Utc>>,
-    /// Maximum time until the answer if there are no changes, such as `30s`, which is the most; the server may answer
-    /// earlier.
+    /// Maximum time that an answer without changes waits for some, at most `30s`. The server may answer earlier.
     pub wait: Option<String>,
     /// Maximum number of changes.
     #[param(inline)]
@@ -84,17 +83,20 @@ impl ChangeQuestion {
     }
 
     pub fn check(&self) -> Result<(), BadField> {
-        if self.min_percent.is_some_and(|percent| percent < 0.0) {
-            return Err(bad("min_percent", "must be at least 0"));
-        }
-        if self.min_cents.is_some_and(|cents| cents < 0) {
-            return Err(bad("min_cents", "must be at least 0"));
-        }
-        if self.max_price.is_some_and(|price| price < 0) {
-            return Err(bad("max_price", "must be at least 0"));
-        }
-        Ok(())
+        check_sizes(self.min_percent, self.min_cents, self.max_price)
     }
+}
+
+/// Checks the numbers by which changes are filtered.
+pub(crate) fn check_sizes(
+    min_percent: Option<f64>,
+    min_cents: Option<i32>,
+    max_price: Option<i32>,
+) -> Result<(), BadField> {
+    let at_least_0 = |field, is_fit| if is_fit { Ok(()) } else { Err(bad(field, "must be at least 0")) };
+    at_least_0("min_percent", min_percent.is_none_or(|percent| percent >= 0.0))?;
+    at_least_0("min_cents", min_cents.is_none_or(|cents| cents >= 0))?;
+    at_least_0("max_price", max_price.is_none_or(|price| price >= 0))
 }
 
 /// A number of changes, from 1 to 1,000.
@@ -124,9 +126,7 @@ impl<'de> Deserialize<'de> for ChangeLimit {
 
 fn kinds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<ChangeKind>>, D::Error> {
     let text = String::deserialize(deserializer)?;
-    let kinds: Option<Vec<ChangeKind>> = text.split(',').map(|word| vocabulary::find(word.trim())).collect();
-    let unknown = || serde::de::Error::custom(format_args!("the kinds are {}", vocabulary::words::<ChangeKind>()));
-    kinds.map(Some).ok_or_else(unknown)
+    vocabulary::listed(&text, "kinds").map(Some).map_err(serde::de::Error::custom)
 }
 
 /// The option of a product that changed.

@@ -5,9 +5,11 @@ use std::ops::RangeInclusive;
 
 use chrono::{DateTime, Datelike, NaiveDate, TimeDelta, Utc};
 use serde::{Deserialize, Deserializer};
+use strum::VariantArray;
 use thiserror::Error;
 
 use domain::task::TaskId;
+use domain::vocabulary::words;
 use domain::years::YEARS;
 
 const PRIORITIES: RangeInclusive<i64> = -1000..=1000;
@@ -72,6 +74,19 @@ pub(crate) fn dependencies_of(mut ids: Vec<TaskId>) -> Result<Vec<TaskId>, BadFi
     ids.sort_unstable();
     ids.dedup();
     Ok(ids)
+}
+
+/// Checks a list of words, of which each may be named once. `twice`: the fault of one that is named again.
+pub(crate) fn check_each_once<T>(field: &'static str, twice: &str, named: &[T]) -> Result<(), BadField>
+where
+    T: VariantArray + Copy + PartialEq + Into<&'static str>,
+{
+    let is_repeated = |(nth, word): (usize, &T)| named[..nth].contains(word);
+    match named {
+        [] => Err(bad(field, format!("is empty: name at least one of {}", words::<T>()))),
+        _ if named.iter().enumerate().any(is_repeated) => Err(bad(field, twice)),
+        _ => Ok(()),
+    }
 }
 
 /// Checks names and other texts that are shown in one line.

@@ -93,10 +93,10 @@ pub struct OptionView {
     /// How the amount is known.
     #[schema(value_type = Option<UnitBasis>)]
     pub unit_basis: Option<Word<UnitBasis>>,
-    /// Why there is no price by gram or millilitre.
+    /// Reason for a missing price by gram or millilitre.
     #[schema(value_type = Option<NoUnitPrice>)]
     pub no_unit_price: Option<Word<NoUnitPrice>>,
-    /// Why there is no price by milligram of THC.
+    /// Reason for a missing price by milligram of THC.
     #[schema(value_type = Option<NoUnitPrice>)]
     pub no_thc_price: Option<Word<NoUnitPrice>>,
 }

@@ -72,6 +72,15 @@ pub fn find<T: VariantArray + Copy + Into<&'static str>>(word: &str) -> Option<T
     T::VARIANTS.iter().copied().find(|variant| (*variant).into() == word)
 }
 
+/// The variants whose words stand in a list with commas. The error names all words: `the topics are task, counts`.
+pub fn listed<T: VariantArray + Copy + Into<&'static str>>(
+    list: &str,
+    nouns: &str,
+) -> std::result::Result<Vec<T>, String> {
+    let found: Option<Vec<T>> = list.split(',').map(|word| find(word.trim())).collect();
+    found.ok_or_else(|| format!("the {nouns} are {}", words::<T>()))
+}
+
 /// All words, for an error's text: `pending, claimed, running`.
 pub fn words<T: VariantArray + Copy + Into<&'static str>>() -> String {
     T::VARIANTS.iter().map(|variant| (*variant).into()).collect::<Vec<&str>>().join(", ")

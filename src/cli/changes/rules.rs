@@ -3,10 +3,11 @@
 use clap::Subcommand;
 use serde_json::{Map, Value, json};
 
+use super::filter::ChangeFilter;
 use crate::cli::notifications::endpoint_id;
-use crate::cli::store_name::{self, StoreName};
+use crate::cli::store_name;
 use crate::cli::values::Since;
-use crate::cli::{ApiClient, CliError, Env, ExitCode, each, path_segment, time, values, with_query};
+use crate::cli::{ApiClient, CliError, Env, ExitCode, each, time, values, with_query};
 use contract::changes::RehearsalPage;
 use contract::media::RecordPage;
 use contract::media::change_rules::ChangeRule;
@@ -65,30 +66,11 @@ pub struct Add {
     /// gone or returned
     #[arg(long, required = true, value_delimiter = ',', value_parser = values::word::<ChangeKind>)]
     kind: Vec<ChangeKind>,
-    /// Only the store with this id, slug or name
-    #[arg(long, value_name = "STORE", allow_negative_numbers = true)]
-    store: Option<StoreName>,
-    /// Only stores of this group
-    #[arg(long)]
-    group: Option<String>,
-    /// Only stores in this state, such as AZ
-    #[arg(long)]
-    state: Option<String>,
-    /// Only products of this brand
-    #[arg(long)]
-    brand: Option<String>,
-    /// Only products of this category
-    #[arg(long)]
-    category: Option<String>,
+    #[command(flatten)]
+    only: ChangeFilter,
     /// Only the product with this id
     #[arg(long, value_name = "ID", value_parser = values::id)]
     product: Option<i64>,
-    /// Only changes of the price by this percentage or more
-    #[arg(long, value_name = "PERCENT", value_parser = values::percentage)]
-    min_percent: Option<f64>,
-    /// Only changes of the price by this much or more, in dollars
-    #[arg(long, value_name = "PRICE", value_parser = values::cents)]
-    min_change: Option<i32>,
     /// Only changes to this price or below, in dollars
     #[arg(long, value_name = "PRICE", value_parser = values::cents)]
     max_price: Option<i32>,
@@ -117,18 +99,19 @@ async fn add(args: Add, env: &Env) -> anyhow::Result<ExitCode> {
     let names =
         &[("group_name", "--group"), ("min_cents", "--min-change"), ("quiet_minutes", "--quiet"), ("kinds", "--kind")];
     let api = env.api().await?.naming(names);
+    let ChangeFilter { store, group, state, brand, category, min_percent, min_change } = args.only;
     let rule = json!({
         "name": args.name,
         "endpoint_id": endpoint_id(&api, &args.endpoint).await?,
         "kinds": args.kind,
-        "store_id": store_name::id_of(args.store.as_ref(), &api).await?,
-        "group_name": args.group,
-        "state": args.state.map(|state| state.to_ascii_uppercase()),
-        "brand": args.brand,
-        "category": args.category,
+        "store_id": store_name::id_of(store.as_ref(), &api).await?,
+        "group_name": group,
+        "state": state.map(|state| state.to_ascii_uppercase()),
+        "brand": brand,
+        "category": category,
         "product_id": args.product,
-        "min_percent": args.min_percent,
-        "min_cents": args.min_change,
+        "min_percent": min_percent,
+        "min_cents": min_change,
         "max_price": args.max_price,
         "quiet_minutes": args.quiet.unwrap_or_default(),
         "digest": args.digest,
@@ -188,7 +171,7 @@ async fn remove(names: &[String], env: &Env) -> anyhow::Result<ExitCode> {
     let api = env.api().await?;
     let ids = rule_ids(&api, names).await?;
     let remove = async |api: &ApiClient, id| {
-        api.delete(&format!("{PATH}/{}", path_segment(&i64::to_string(&id)))).await?;
+        api.delete(&format!("{PATH}/{id}")).await?;
         Ok(json!({ "removed": id }))
     };
     each(&ids, env, remove, |answer| format!("rule {} is removed", answer["removed"])).await

@@ -7,7 +7,8 @@ use std::io::IsTerminal;
 
 use chrono::{DateTime, Utc};
 
-use crate::cli::store_name::{self, StoreName};
+use super::filter::ChangeFilter;
+use crate::cli::store_name;
 use crate::cli::{Env, ExitCode, Output, time, values, with_query};
 use contract::changes::{ChangePage, ChangeView};
 use domain::menu::changes::ChangeKind;
@@ -31,42 +32,24 @@ pub struct Args {
     /// gone or returned
     #[arg(long, value_delimiter = ',', value_parser = values::word::<ChangeKind>)]
     kind: Vec<ChangeKind>,
-    /// Only the store with this id, slug or name
-    #[arg(long, value_name = "STORE", allow_negative_numbers = true)]
-    store: Option<StoreName>,
-    /// Only stores of this group
-    #[arg(long)]
-    group: Option<String>,
-    /// Only stores in this state, such as AZ
-    #[arg(long)]
-    state: Option<String>,
-    /// Only products of this brand
-    #[arg(long)]
-    brand: Option<String>,
-    /// Only products of this category
-    #[arg(long)]
-    category: Option<String>,
-    /// Only changes of the price by this percentage or more
-    #[arg(long, value_name = "PERCENT", value_parser = values::percentage)]
-    min_percent: Option<f64>,
-    /// Only changes of the price by this much or more, in dollars
-    #[arg(long, value_name = "PRICE", value_parser = values::cents)]
-    min_change: Option<i32>,
+    #[command(flatten)]
+    only: ChangeFilter,
 }
 
 pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     let api = env.api_to_read().await?.naming(&[("min_cents", "--min-change")]);
-    let store = store_name::id_of(args.store.as_ref(), &api).await?;
     let kinds: Vec<&str> = args.kind.iter().map(|kind| kind.name()).collect();
+    let ChangeFilter { store, group, state, brand, category, min_percent, min_change } = args.only;
+    let store = store_name::id_of(store.as_ref(), &api).await?;
     let filter = [
         ("kind", Some(kinds.join(",")).filter(|kinds| !kinds.is_empty())),
         ("store", store.map(|store| store.to_string())),
-        ("group", args.group),
-        ("state", args.state),
-        ("brand", args.brand),
-        ("category", args.category),
-        ("min_percent", args.min_percent.map(|percent| percent.to_string())),
-        ("min_cents", args.min_change.map(|cents| cents.to_string())),
+        ("group", group),
+        ("state", state),
+        ("brand", brand),
+        ("category", category),
+        ("min_percent", min_percent.map(|percent| percent.to_string())),
+        ("min_cents", min_change.map(|cents| cents.to_string())),
         ("limit", Some(LIMIT.to_owned())),
     ];
     let wait = (!args.no_follow).then(|| WAIT.to_owned());

@@ -31,6 +31,7 @@ use foundation::memory::MemoryPermit;
 use storage::image_layout;
 use telemetry::events::ProductChanges;
 
+#[derive(Clone)]
 pub struct MenuWrite {
     pub payload: Payload,
     pub menu: Arc<NormalMenu>,
@@ -125,10 +126,7 @@ impl MenuWrite {
 
     fn with_products(&self, products: Vec<Product>) -> MenuWrite {
         let menu = NormalMenu { products, ..NormalMenu::default() };
-        let MenuWrite { payload, min_coverage, low_stock, categories, memory, .. } = self;
-        let (payload, categories, memory) = (payload.clone(), Arc::clone(categories), memory.clone());
-        let (min_coverage, low_stock) = (*min_coverage, *low_stock);
-        MenuWrite { payload, menu: Arc::new(menu), min_coverage, low_stock, categories, memory }
+        MenuWrite { menu: Arc::new(menu), ..self.clone() }
     }
 
     async fn write_known(&self, tx: &Tx, state: CrawlState, known: Vec<KnownProduct>) -> Result<Counts, DbError> {

@@ -32,7 +32,7 @@ pub enum ExportFault {
     Encode(#[from] ExportError),
     #[error("its client read nothing for {limit:?}", limit = .0)]
     Stalled(Duration),
-    /// The client has ended the connection, which is no fault.
+    /// The client has ended the connection.
     #[error("its client has gone")]
     Gone,
     #[error("the server stops")]

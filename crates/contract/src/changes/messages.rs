@@ -18,7 +18,7 @@ const MAX_NAME: usize = 200;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ChangeMessage {
     pub rule: RuleName,
-    /// Number of changes; of a digest also of those that are not listed.
+    /// Number of changes, including the unlisted ones of a digest.
     pub count: usize,
     /// Whether there are more changes than are listed.
     pub is_cut: bool,

@@ -10,8 +10,6 @@ use super::ChangeView;
 use super::messages::ChangeMessage;
 use crate::media::change_rules::ChangeRule;
 use domain::menu::product::ProductId;
-use domain::notification::Digest;
-use domain::vocabulary::Word;
 
 pub struct Rehearsal<'a> {
     rule: &'a ChangeRule,
@@ -72,17 +70,6 @@ impl<'a> Rehearsal<'a> {
     pub fn messages(mut self) -> Vec<ChangeMessage> {
         self.send_digest();
         self.messages
-    }
-}
-
-impl ChangeRule {
-    /// Minimum time between two messages of a digest; None: each crawl has its own.
-    pub fn interval(&self) -> Option<TimeDelta> {
-        match self.digest {
-            Word::Known(Digest::Hourly) => Some(TimeDelta::hours(1)),
-            Word::Known(Digest::Daily) => Some(TimeDelta::days(1)),
-            Word::Known(Digest::None) | Word::Other(_) => None,
-        }
     }
 }
 

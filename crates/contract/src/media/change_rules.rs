@@ -1,16 +1,17 @@
 //! Rules of changes: the changes of prices and stock of which an endpoint is notified.
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 
 use super::record::record;
 use super::{Fields, yes};
-use crate::changes::ChangeQuestion;
-use crate::checks::{BadField, bad, check_text};
+use crate::changes::{ChangeQuestion, check_sizes};
+use crate::checks::{BadField, bad, check_each_once, check_text};
 use domain::menu::changes::ChangeKind;
 use domain::menu::product::ProductId;
 use domain::notification::Digest;
 use domain::store::StoreId;
-use domain::vocabulary::{Word, words};
+use domain::store::state_code::two_letters;
+use domain::vocabulary::Word;
 
 /// Maximum time between two notifications of one product: 30 days.
 const MAX_QUIET: i32 = 30 * 24 * 60;
@@ -143,6 +144,15 @@ impl ChangeRule {
             ..ChangeQuestion::default()
         }
     }
+
+    /// Minimum time between two messages of a digest; None: each crawl has its own.
+    pub fn interval(&self) -> Option<TimeDelta> {
+        match self.digest {
+            Word::Known(Digest::Hourly) => Some(TimeDelta::hours(1)),
+            Word::Known(Digest::Daily) => Some(TimeDelta::days(1)),
+            Word::Known(Digest::None) | Word::Other(_) => None,
+        }
+    }
 }
 
 impl Fields for ChangeRuleDraft {
@@ -154,7 +164,7 @@ impl Fields for ChangeRuleDraft {
         check_kinds(&self.kinds)?;
         let texts = [&self.group_name, &self.brand, &self.category];
         check_filters(texts.map(Option::as_deref), self.state.as_deref())?;
-        check_numbers(self.min_percent, self.min_cents, self.max_price)?;
+        check_sizes(self.min_percent, self.min_cents, self.max_price)?;
         check_quiet(self.quiet_minutes)
     }
 }
@@ -168,36 +178,24 @@ impl Fields for ChangeRuleChange {
         let given = |field: &'_ Option<Option<String>>| field.clone().flatten();
         let [group, brand, category] = texts.map(given);
         check_filters([group.as_deref(), brand.as_deref(), category.as_deref()], given(&self.state).as_deref())?;
-        check_numbers(self.min_percent.flatten(), self.min_cents.flatten(), self.max_price.flatten())?;
+        check_sizes(self.min_percent.flatten(), self.min_cents.flatten(), self.max_price.flatten())?;
         check_quiet(self.quiet_minutes.unwrap_or_default())
     }
 }
 
 fn check_kinds(kinds: &[ChangeKind]) -> Result<(), BadField> {
-    let is_repeated = |(nth, kind): (usize, &ChangeKind)| kinds[..nth].contains(kind);
-    match kinds {
-        [] => Err(bad("kinds", format!("is empty: name at least one of {}", words::<ChangeKind>()))),
-        _ if kinds.iter().enumerate().any(is_repeated) => Err(bad("kinds", "names a kind twice")),
-        _ => Ok(()),
-    }
+    check_each_once("kinds", "names a kind twice", kinds)
 }
 
 fn check_filters([group, brand, category]: [Option<&str>; 3], state: Option<&str>) -> Result<(), BadField> {
     check_text("group_name", group)?;
     check_text("brand", brand)?;
     check_text("category", category)?;
-    let is_state = |state: &str| state.len() == 2 && state.bytes().all(|byte| byte.is_ascii_uppercase());
+    let is_state = |state: &str| two_letters(state).is_some_and(|letters| letters == state);
     match state.is_none_or(is_state) {
         true => Ok(()),
         false => Err(bad("state", "must be two capital letters, such as AZ")),
     }
-}
-
-fn check_numbers(percent: Option<f64>, cents: Option<i32>, price: Option<i32>) -> Result<(), BadField> {
-    let at_least_0 = |field, is_fit| if is_fit { Ok(()) } else { Err(bad(field, "must be at least 0")) };
-    at_least_0("min_percent", percent.is_none_or(|percent| percent >= 0.0))?;
-    at_least_0("min_cents", cents.is_none_or(|cents| cents >= 0))?;
-    at_least_0("max_price", price.is_none_or(|price| price >= 0))
 }
 
 fn check_quiet(minutes: i32) -> Result<(), BadField> {

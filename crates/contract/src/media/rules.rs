@@ -4,10 +4,10 @@ use chrono::{DateTime, Utc};
 
 use super::Fields;
 use super::record::record;
-use crate::checks::{BadField, bad, check_text};
+use crate::checks::{BadField, bad, check_each_once, check_text};
 use crate::jobs::job_type;
 use domain::notification::{Digest, NotifiedEvent};
-use domain::vocabulary::{Word, words};
+use domain::vocabulary::Word;
 
 record! {
     Rules: Rule {
@@ -79,12 +79,7 @@ impl Fields for RuleChange {
 }
 
 fn check_events(events: &[NotifiedEvent]) -> Result<(), BadField> {
-    let is_repeated = |(nth, event): (usize, &NotifiedEvent)| events[..nth].contains(event);
-    match events {
-        [] => Err(bad("events", format!("is empty: name at least one of {}", words::<NotifiedEvent>()))),
-        _ if events.iter().enumerate().any(is_repeated) => Err(bad("events", "names an event twice")),
-        _ => Ok(()),
-    }
+    check_each_once("events", "names an event twice", events)
 }
 
 /// Whether each filter is one of the events that it is for.

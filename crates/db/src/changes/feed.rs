@@ -6,7 +6,7 @@
 use chrono::{DateTime, Utc};
 use tokio_postgres::Row;
 
-use crate::statements::{FromRow, column, first_column, named, rows, sql, word};
+use crate::statements::{FromRow, column, named, rows, sql, word};
 use crate::{Client, DbError};
 use contract::changes::{ChangePlace, ChangeQuestion, ChangeView, ChangedOption};
 use contract::position::Position;
@@ -31,20 +31,20 @@ pub struct FeedPart {
 #[derive(Clone, Debug, PartialEq)]
 pub enum FeedRead {
     Part(FeedPart),
-    /// Changes behind the place were removed by retention.
-    Expired,
+    /// Changes behind the place were removed by retention, up to the one with this number.
+    Expired {
+        removed: i64,
+    },
 }
 
 /// The newest place.
 pub async fn newest(client: &Client) -> Result<ChangePlace, DbError> {
-    let row = client.query_one(sql!("changes/newest.sql"), &[]).await?;
-    Ok(ChangePlace { installation: row.try_get("installation")?, seq: row.try_get("newest")?, n: i32::MAX })
+    ChangePlace::from_row(&client.query_one(sql!("changes/newest.sql"), &[]).await?)
 }
 
 /// The place before the changes since a time.
 pub async fn begun_at(client: &Client, time: DateTime<Utc>) -> Result<ChangePlace, DbError> {
-    let seq = first_column(&client.query_one(sql!("changes/begun_at.sql"), &[&time]).await?)?;
-    Ok(ChangePlace { seq, ..newest(client).await? })
+    ChangePlace::from_row(&client.query_one(sql!("changes/begun_at.sql"), &[&time]).await?)
 }
 
 /// The changes behind `place` that fit the question.
@@ -63,7 +63,10 @@ pub async fn read_on(client: &Client, place: &ChangePlace, question: &ChangeQues
     };
     let read_whole = if *n == i32::MAX { *seq } else { seq - 1 };
     if read_whole < removed {
-        return Ok(FeedRead::Expired);
+        return Ok(FeedRead::Expired { removed });
+    }
+    if until < first {
+        return Ok(FeedRead::Part(FeedPart { changes: Vec::new(), next: place.clone(), is_newest: true }));
     }
     let kinds = question.kind.as_ref().map(|kinds| column(kinds, |kind| kind.name()));
     let found = named!(client.query_planned(
@@ -127,6 +130,8 @@ fn side(row: &Row, prefix: &str) -> Result<Option<ChangeSide>, DbError> {
 }
 
 rows! {
+    ChangePlace { installation, seq, n }
+
     Window { newest, removed, until }
 
     ChangeView {

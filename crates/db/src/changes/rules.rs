@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, HashSet};
 use tokio_postgres::types::Json;
 
 use super::feed::{self, FeedPart, FeedRead};
-use crate::statements::{FromRow, column, document, first_column, first_columns, named, rows, sql};
+use crate::statements::{FromRow, column, document, first_columns, named, rows, sql};
 use crate::{Client, Db, DbError, Tx};
 use contract::changes::messages::ChangeMessage;
 use contract::changes::rehearsal::Rehearsal;
@@ -136,12 +136,13 @@ impl Step {
 
 /// The next part of the feed; a place that retention has passed moves to where the feed begins.
 async fn part(client: &Client, place: &ChangePlace, question: &ChangeQuestion) -> Result<FeedPart, DbError> {
-    if let FeedRead::Part(part) = feed::read_on(client, place, question).await? {
-        return Ok(part);
+    match feed::read_on(client, place, question).await? {
+        FeedRead::Part(part) => Ok(part),
+        FeedRead::Expired { removed } => {
+            let next = ChangePlace { seq: removed, n: i32::MAX, ..place.clone() };
+            Ok(FeedPart { changes: Vec::new(), next, is_newest: false })
+        }
     }
-    let seq = first_column(&client.query_one(sql!("changes/rules/removed.sql"), &[]).await?)?;
-    let next = ChangePlace { seq, n: i32::MAX, ..place.clone() };
-    Ok(FeedPart { changes: Vec::new(), next, is_newest: false })
 }
 
 async fn lock(tx: &Tx, rule: i64) -> Result<Option<LockedRule>, DbError> {
@@ -175,5 +176,4 @@ rows! {
         is_enabled,
         place: row,
     }
-    ChangePlace { installation, seq, n }
 }

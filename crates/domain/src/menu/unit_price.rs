@@ -88,7 +88,7 @@ pub struct StoredUnitPrices {
     pub med_per_mg_thc: Option<i64>,
     pub thc_mg: Option<f64>,
     pub unit_basis: Option<UnitBasis>,
-    /// Why there is no price by gram or millilitre; of an option with an amount, only the option's own price is missing.
+    /// Reason for a missing price by gram or millilitre; none if the amount is known, and only the option has no price.
     pub no_unit_price: Option<NoUnitPrice>,
     /// The same of THC.
     pub no_thc_price: Option<NoUnitPrice>,
