@@ -66,11 +66,15 @@ async fn follow(db: Db, begin: ChangePlace, limit: i64, is_published: Arc<Atomic
     }
 }
 
-/// Publishes, and is dropped again and again in the middle of it.
+/// Publishes, and is dropped again and again in the middle of it. Each life may be longer than the last one, so that a
+/// machine of any speed gets on.
 async fn publish(db: Db, seed: u64, is_over: Arc<AtomicBool>) {
     let mut rng = StdRng::seed_from_u64(seed);
-    while !is_over.load(Ordering::Acquire) {
-        let life = Duration::from_micros(rng.random_range(0..3_000));
+    for longest in (1_000..).step_by(200) {
+        if is_over.load(Ordering::Acquire) {
+            return;
+        }
+        let life = Duration::from_micros(rng.random_range(0..longest));
         let published: Result<Result<u64, DbError>, _> = tokio::time::timeout(life, publisher::publish(&db)).await;
         if let Ok(published) = published {
             published.unwrap();
