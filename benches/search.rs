@@ -32,8 +32,23 @@ const PAGE: i64 = 50;
 /// Number of requests of each question.
 const REQUESTS: usize = 20;
 const LONG: Duration = Duration::from_secs(3_600);
-const SORTS: [SearchSort; 5] =
-    [SearchSort::Name, SearchSort::Price, SearchSort::PriceDesc, SearchSort::PriceChange, SearchSort::Newest];
+const SORTS: [SearchSort; 6] = [
+    SearchSort::Name,
+    SearchSort::Price,
+    SearchSort::PriceDesc,
+    SearchSort::UnitPrice,
+    SearchSort::PriceChange,
+    SearchSort::Newest,
+];
+
+/// Two options a product, of which a fifth has no price by gram.
+const OPTIONS: &str = "
+    INSERT INTO store_product_variants (store_product_id, option_label, nth, price_rec, quantity_censored, is_in_stock, rec_per_g, unit_basis)
+    SELECT p.id, o.label, 0, p.price_rec, false, p.is_in_stock, per.g, CASE WHEN per.g IS NOT NULL THEN 'weight' END
+      FROM store_products p,
+           (VALUES ('1g', 1), ('1/8oz', 3)) AS o(label, grams),
+           LATERAL (SELECT CASE WHEN p.id % 5 > 0 THEN p.price_rec * 1000 / o.grams END AS g) per
+     WHERE p.id BETWEEN $1 AND $2";
 
 #[derive(Parser)]
 struct Args {
@@ -76,7 +91,14 @@ async fn main() {
 async fn fill(raw: &tokio_postgres::Client, products: i64) {
     let begun = Instant::now();
     raw.batch_execute(names::NAMES).await.unwrap();
-    for table in ["store_products", "product_search", "product_listing", "search_words", "dispensaries"] {
+    for table in [
+        "store_products",
+        "store_product_variants",
+        "product_search",
+        "product_listing",
+        "search_words",
+        "dispensaries",
+    ] {
         raw.batch_execute(&format!("ALTER TABLE {table} SET (autovacuum_enabled = off)")).await.unwrap();
     }
     let stores = "INSERT INTO dispensaries (id, name, slug, platform_dispensary_id, city, state, last_payload_id)
@@ -93,7 +115,9 @@ async fn fill(raw: &tokio_postgres::Client, products: i64) {
           FROM generate_series($1::bigint, $2::bigint) n, made_name(n) made";
     let made = raw.prepare(made).await.unwrap();
     for first in (1..=products).step_by(BATCH as usize) {
-        raw.execute(&made, &[&first, &(first + BATCH - 1).min(products), &STORES]).await.unwrap();
+        let last = (first + BATCH - 1).min(products);
+        raw.execute(&made, &[&first, &last, &STORES]).await.unwrap();
+        raw.execute(OPTIONS, &[&first, &last]).await.unwrap();
     }
     println!("{products} products made in {:.0?}", begun.elapsed());
 }

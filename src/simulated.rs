@@ -2,11 +2,15 @@
 //! products as the tables must hold them. For the demo, tests and benches.
 
 use domain::store::{NewStore, Platform};
-use sim::{OraclePotency, OracleProduct, OracleVariant, ProxyAddress, StoreSeed};
+use sim::{OracleChange, OraclePotency, OracleProduct, OracleSide, OracleVariant, ProxyAddress, StoreSeed};
 
+use contract::changes::ChangedOption;
+use db::demo::report::changes::ChangeRecord;
 use db::demo::report::products::{Offer, PotencyRecord, ProductRecord};
+use domain::menu::changes::{ChangeKind, ChangeSide};
 use domain::menu::product::Variant;
 use domain::proxy::{ProxyEntry, ProxyProtocol};
+use domain::vocabulary::Word;
 
 pub fn proxy(address: ProxyAddress) -> ProxyEntry {
     ProxyEntry {
@@ -58,6 +62,33 @@ pub fn product_record(platform_dispensary_id: &str, truth: &OracleProduct) -> Pr
         variants,
         snapshot: truth.is_present.then(|| offer(truth)),
     }
+}
+
+/// The row of a change.
+pub fn change_record(truth: &OracleChange) -> ChangeRecord {
+    ChangeRecord {
+        platform_dispensary_id: truth.platform_dispensary_id.clone(),
+        provider_product_id: truth.provider_product_id.clone(),
+        option: truth.option.map(|(label, nth)| ChangedOption { label: label.to_owned(), nth }),
+        kind: Word::<ChangeKind>::from(truth.kind.to_owned()),
+        old: side(truth.old),
+        new: side(truth.new),
+        cents: truth.cents,
+        percent: truth.hundredths.map(|hundredths| hundredths as f64 / 100.0),
+    }
+}
+
+/// None where the side says nothing.
+fn side(truth: OracleSide) -> Option<ChangeSide> {
+    let side = ChangeSide {
+        rec: truth.rec,
+        med: truth.med,
+        special_rec: truth.special_rec,
+        special_med: truth.special_med,
+        quantity: truth.quantity,
+        quantity_censored: truth.quantity_censored,
+    };
+    (side != ChangeSide::default()).then_some(side)
 }
 
 fn offer(truth: &OracleProduct) -> Offer {

@@ -3,6 +3,8 @@
 //! Computed from the generator's truth, never from the JSON, so that it can disagree with a reader of that
 //! JSON.
 
+pub(crate) mod changes;
+
 use std::collections::BTreeMap;
 
 use crate::brand::{Brand, Naming};

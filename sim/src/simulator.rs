@@ -19,6 +19,7 @@ use crate::counters::{Counters, Counts};
 use crate::encoding::Coding;
 use crate::faults::{Fault, FaultId, Faults, Refusal};
 use crate::hashes::Hashes;
+use crate::oracle::changes::OracleChange;
 use crate::oracle::{self, OracleBrand, OracleStore};
 use crate::page_cache::PageCache;
 use crate::pictures::{self, PictureAnswer, PictureHost, PictureKind};
@@ -137,6 +138,12 @@ impl Simulator {
     /// Expected content of a product table after crawls 1 … `crawl` were completed for every generated store.
     pub fn oracle(&self, crawl: u32) -> Vec<OracleStore> {
         self.generated().map(|store| oracle::store(&self.world, store, crawl)).collect()
+    }
+
+    /// The changes that crawls 1 … `crawls`, completed for every generated store, must have shown: against the crawl before
+    /// each. In no particular order.
+    pub fn oracle_changes(&self, crawls: u32) -> Vec<OracleChange> {
+        self.generated().flat_map(|store| oracle::changes::of_store(&self.world, store, crawls)).collect()
     }
 
     /// The brands and logos that a table must hold after crawls 1 … `crawl` were completed for every

@@ -64,6 +64,7 @@ mod stores;
 mod tasks;
 mod tip;
 mod token;
+mod unit_price;
 mod up;
 mod values;
 mod version;

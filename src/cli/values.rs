@@ -50,6 +50,11 @@ pub fn cents(text: &str) -> Result<i32, String> {
     format!("{dollars}{cents}").parse().map_err(|_| fault())
 }
 
+/// A price in dollars, as millicents (thousandths of a cent).
+pub fn millicents(text: &str) -> Result<i64, String> {
+    cents(text).map(|cents| i64::from(cents) * 1000)
+}
+
 /// A percentage of 0 or more.
 pub fn percentage(text: &str) -> Result<f64, String> {
     let percent: Option<f64> = text.strip_suffix('%').unwrap_or(text).trim().parse().ok();

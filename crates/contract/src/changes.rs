@@ -70,33 +70,46 @@ pub struct ChangeQuestion {
     /// Maximum price after the change, in cents; changes without a price are left out.
     #[param(minimum = 0)]
     pub max_price: Option<i32>,
+    /// Maximum price by gram after the change, in millicents (thousandths of a cent); changes without one are left out.
+    #[param(minimum = 0)]
+    pub max_unit_price: Option<i64>,
 }
 
 impl ChangeQuestion {
     /// Whether it asks for a part of the changes of a store.
     pub fn leaves_out_lines(&self) -> bool {
-        let ChangeQuestion { kind, group, state, brand, category, product, min_percent, min_cents, max_price, .. } =
-            self;
+        let ChangeQuestion { kind, group, state, brand, category, product, .. } = self;
         let has_text = [group, state, brand, category].into_iter().any(Option::is_some);
-        let has_size = min_percent.is_some() || min_cents.is_some() || max_price.is_some();
-        has_text || has_size || kind.is_some() || product.is_some()
+        has_text || kind.is_some() || product.is_some() || self.sizes() != Sizes::default()
     }
 
     pub fn check(&self) -> Result<(), BadField> {
-        check_sizes(self.min_percent, self.min_cents, self.max_price)
+        self.sizes().check()
+    }
+
+    fn sizes(&self) -> Sizes {
+        let ChangeQuestion { min_percent, min_cents, max_price, max_unit_price, .. } = *self;
+        Sizes { min_percent, min_cents, max_price, max_unit_price }
     }
 }
 
-/// Checks the numbers by which changes are filtered.
-pub(crate) fn check_sizes(
-    min_percent: Option<f64>,
-    min_cents: Option<i32>,
-    max_price: Option<i32>,
-) -> Result<(), BadField> {
-    let at_least_0 = |field, is_fit| if is_fit { Ok(()) } else { Err(bad(field, "must be at least 0")) };
-    at_least_0("min_percent", min_percent.is_none_or(|percent| percent >= 0.0))?;
-    at_least_0("min_cents", min_cents.is_none_or(|cents| cents >= 0))?;
-    at_least_0("max_price", max_price.is_none_or(|price| price >= 0))
+/// The numbers by which changes are filtered.
+#[derive(Clone, Copy, Default, PartialEq)]
+pub(crate) struct Sizes {
+    pub min_percent: Option<f64>,
+    pub min_cents: Option<i32>,
+    pub max_price: Option<i32>,
+    pub max_unit_price: Option<i64>,
+}
+
+impl Sizes {
+    pub fn check(self) -> Result<(), BadField> {
+        let at_least_0 = |field, is_fit| if is_fit { Ok(()) } else { Err(bad(field, "must be at least 0")) };
+        at_least_0("min_percent", self.min_percent.is_none_or(|percent| percent >= 0.0))?;
+        at_least_0("min_cents", self.min_cents.is_none_or(|cents| cents >= 0))?;
+        at_least_0("max_price", self.max_price.is_none_or(|price| price >= 0))?;
+        at_least_0("max_unit_price", self.max_unit_price.is_none_or(|price| price >= 0))
+    }
 }
 
 /// A number of changes, from 1 to 1,000.

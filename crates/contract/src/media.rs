@@ -163,6 +163,7 @@ impl RecordKind {
                 "min_percent",
                 "min_cents",
                 "max_price",
+                "max_unit_price",
                 "quiet_minutes",
                 "digest",
                 "enabled",

@@ -62,6 +62,18 @@ pub struct ProductView {
     pub first_seen_at: DateTime<Utc>,
     pub last_seen_at: DateTime<Utc>,
     pub updated_at: DateTime<Utc>,
+    /// Name of the category by which prices are compared; null if none covers the platform's.
+    pub canonical_category: Option<String>,
+    /// Price that is paid, by gram, in millicents (thousandths of a cent), like the next three: of the option that is cheapest
+    /// by its unit, among those in stock if there are any.
+    pub rec_per_g: Option<i64>,
+    pub med_per_g: Option<i64>,
+    /// Price by milligram of THC.
+    pub rec_per_mg_thc: Option<i64>,
+    pub med_per_mg_thc: Option<i64>,
+    /// How that option's amount is known; null if no option has a price by unit.
+    #[schema(value_type = Option<UnitBasis>)]
+    pub unit_basis: Option<Word<UnitBasis>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -119,7 +131,7 @@ pub struct ProductDetail {
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct ProductFilter {
-    /// Name of a category, in any letter case, like the brand.
+    /// Name of the platform's category, in any letter case, like the brand; or of a canonical category.
     pub category: Option<String>,
     pub brand: Option<String>,
     pub in_stock: Option<bool>,
@@ -136,7 +148,7 @@ pub struct ProductFilter {
     pub after: Option<ProductCursor>,
 }
 
-/// Order of a store's products. Products without a price or brand come last.
+/// Order of a store's products. Products without such a price, or without a brand, come last.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr, ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
@@ -146,6 +158,8 @@ pub enum ProductSort {
     Brand,
     Price,
     PriceDesc,
+    /// The lowest price by gram first; then, by milligram of THC, products that are compared by it.
+    UnitPrice,
     Newest,
 }
 
@@ -170,10 +184,11 @@ pub struct ProductQuestion {
     #[serde(deserialize_with = "store::state_code::optional_letters")]
     #[param(value_type = Option<String>, example = "AZ")]
     pub state: Option<String>,
-    /// Beginning of a city's name, in any letter case, like category and brand.
+    /// Beginning of a city's name, in any letter case, like the brand.
     pub city: Option<String>,
     /// Its id.
     pub store: Option<StoreId>,
+    /// Name of the platform's category, in any letter case, or of a canonical category.
     pub category: Option<String>,
     pub brand: Option<String>,
     pub in_stock: Option<bool>,
@@ -181,6 +196,10 @@ pub struct ProductQuestion {
     /// Cents.
     pub min_price: Option<i32>,
     pub max_price: Option<i32>,
+    /// Maximum price by gram, in millicents (thousandths of a cent), of the option that is cheapest by it; products without
+    /// one are left out.
+    #[param(minimum = 0)]
+    pub max_unit_price: Option<i64>,
     /// Order; by default `relevance`, which needs `q`; without `q`, `name`. Products without a price, or whose price never
     /// changed, come last.
     #[param(inline)]
@@ -200,6 +219,8 @@ pub enum SearchSort {
     Name,
     Price,
     PriceDesc,
+    /// The lowest price by gram first; then, by milligram of THC, products that are compared by it.
+    UnitPrice,
     /// The latest change first; products whose price never changed come last.
     PriceChange,
     Newest,

@@ -43,6 +43,8 @@ pub struct ProductWrite<'a> {
     pub id: ProductId,
     /// None: the next refresh writes the row again.
     pub content_hash: Option<i64>,
+    /// Name of its category among those by which prices are compared.
+    pub canonical_category: Option<&'a str>,
     pub product: &'a Product,
 }
 
@@ -74,6 +76,7 @@ columns! {
         brand_name_raw: TEXT = &w.product.brand_name_raw,
         category: TEXT = &w.product.category,
         subcategory: TEXT = &w.product.subcategory,
+        canonical_category: TEXT = w.canonical_category,
         strain_type: TEXT = &w.product.strain_type,
         price_rec: INT4 = w.product.price_rec,
         price_med: INT4 = w.product.price_med,

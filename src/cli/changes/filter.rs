@@ -17,7 +17,7 @@ pub struct ChangeFilter {
     /// Only products of this brand
     #[arg(long)]
     pub brand: Option<String>,
-    /// Only products of this category
+    /// Only products of this category, in the platform's word or a canonical one, such as pre_roll
     #[arg(long)]
     pub category: Option<String>,
     /// Only changes of the price by this percentage or more

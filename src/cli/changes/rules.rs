@@ -7,7 +7,7 @@ use super::filter::ChangeFilter;
 use crate::cli::notifications::endpoint_id;
 use crate::cli::store_name;
 use crate::cli::values::Since;
-use crate::cli::{ApiClient, CliError, Env, ExitCode, each, time, values, with_query};
+use crate::cli::{ApiClient, CliError, Env, ExitCode, each, time, unit_price, values, with_query};
 use contract::changes::RehearsalPage;
 use contract::media::RecordPage;
 use contract::media::change_rules::ChangeRule;
@@ -74,6 +74,9 @@ pub struct Add {
     /// Only changes to this price or below, in dollars
     #[arg(long, value_name = "PRICE", value_parser = values::cents)]
     max_price: Option<i32>,
+    /// Only changes to this price by gram or below, in dollars
+    #[arg(long, value_name = "PRICE", value_parser = values::millicents)]
+    max_per_gram: Option<i64>,
     /// Minimum time between two messages about one product, such as 6h
     #[arg(long, value_name = "TIME", value_parser = values::minutes)]
     quiet: Option<i32>,
@@ -96,8 +99,13 @@ pub async fn run(command: Command, env: &Env) -> anyhow::Result<ExitCode> {
 }
 
 async fn add(args: Add, env: &Env) -> anyhow::Result<ExitCode> {
-    let names =
-        &[("group_name", "--group"), ("min_cents", "--min-change"), ("quiet_minutes", "--quiet"), ("kinds", "--kind")];
+    let names = &[
+        ("group_name", "--group"),
+        ("min_cents", "--min-change"),
+        ("max_unit_price", "--max-per-gram"),
+        ("quiet_minutes", "--quiet"),
+        ("kinds", "--kind"),
+    ];
     let api = env.api().await?.naming(names);
     let ChangeFilter { store, group, state, brand, category, min_percent, min_change } = args.only;
     let rule = json!({
@@ -113,6 +121,7 @@ async fn add(args: Add, env: &Env) -> anyhow::Result<ExitCode> {
         "min_percent": min_percent,
         "min_cents": min_change,
         "max_price": args.max_price,
+        "max_unit_price": args.max_per_gram,
         "quiet_minutes": args.quiet.unwrap_or_default(),
         "digest": args.digest,
     });
@@ -225,6 +234,7 @@ fn filters(rule: &ChangeRule) -> Vec<String> {
         rule.min_percent.map(|percent| format!("from {percent} %")),
         named("from", rule.min_cents.map(money)),
         named("price to", rule.max_price.map(money)),
+        named("price by gram to", rule.max_unit_price.and_then(unit_price::dollars)),
         named("quiet for", quiet),
     ];
     filters.into_iter().flatten().collect()

@@ -1,14 +1,16 @@
-//! Compares products, their options and their latest snapshots with the simulator's oracle, field by field.
+//! Compares products, their options, their latest snapshots and the changes that a crawl shows with the simulator's oracle,
+//! field by field.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use chrono::{DateTime, Utc};
 use serde::Serialize;
 use serde_json::{Value, json};
 use sim::Simulator;
 
 use crate::simulated;
-use db::demo::report::products;
-use db::demo::report::products::ProductRecord;
+use db::demo::report::changes::{self, ChangeRecord};
+use db::demo::report::products::{self, ProductRecord};
 use db::{Client, DbError};
 use domain::store::Platform;
 
@@ -25,8 +27,21 @@ pub struct OracleReport {
     pub examples: Vec<String>,
 }
 
-/// Compares all stores but the one with the platform id `apart`.
-pub async fn compare(client: &Client, sim: &Simulator, apart: Option<&str>) -> Result<OracleReport, DbError> {
+/// Compares all stores but the one with the platform id `apart`, and the changes that crawls `since` then show.
+pub async fn compare(
+    client: &Client,
+    sim: &Simulator,
+    since: DateTime<Utc>,
+    apart: Option<&str>,
+) -> Result<OracleReport, DbError> {
+    let mut differences = in_products(client, sim, apart).await?;
+    differences.extend(in_changes(client, sim, since, apart).await?);
+    let (equal, count) = (differences.is_empty(), differences.len());
+    differences.truncate(MAX_EXAMPLES);
+    Ok(OracleReport { equal, differences: count, examples: differences })
+}
+
+async fn in_products(client: &Client, sim: &Simulator, apart: Option<&str>) -> Result<Vec<String>, DbError> {
     let products = products::all(client, Platform::Dutchie).await?;
     let mut found: HashMap<(String, String), ProductRecord> = products
         .into_iter()
@@ -49,9 +64,24 @@ pub async fn compare(client: &Client, sim: &Simulator, apart: Option<&str>) -> R
         }
     }
     differences.extend(found.values().map(|row| format!("{} should not be there", named(row))));
-    let (equal, count) = (differences.is_empty(), differences.len());
-    differences.truncate(MAX_EXAMPLES);
-    Ok(OracleReport { equal, differences: count, examples: differences })
+    Ok(differences)
+}
+
+async fn in_changes(
+    client: &Client,
+    sim: &Simulator,
+    since: DateTime<Utc>,
+    apart: Option<&str>,
+) -> Result<Vec<String>, DbError> {
+    let followed = changes::followed(client, since).await?;
+    let is_compared = |store: &String| followed.contains(store) && apart != Some(store.as_str());
+    let mut found = changes::since(client, Platform::Dutchie, since).await?;
+    found.retain(|record| is_compared(&record.platform_dispensary_id));
+    let crawl = sim.crawl();
+    let expected = sim.oracle_changes(crawl).into_iter().filter(|truth| truth.crawl == crawl);
+    let expected = expected.filter(|truth| is_compared(&truth.platform_dispensary_id));
+    let expected: Vec<ChangeRecord> = expected.map(|truth| simulated::change_record(&truth)).collect();
+    Ok(changes::differences(&found, &expected))
 }
 
 fn named(record: &ProductRecord) -> String {

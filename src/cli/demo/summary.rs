@@ -87,7 +87,8 @@ impl Summary {
             blocks_survived: totals.blocks,
             proxies: proxies::count(client).await?,
             tasks: Tasks { completed: progress.completed, failed: progress.failed, cancelled: progress.cancelled },
-            oracle: oracle::compare(client, sim, unsteady.map(|store| store.platform_dispensary_id.as_str())).await?,
+            oracle: oracle::compare(client, sim, since, unsteady.map(|store| store.platform_dispensary_id.as_str()))
+                .await?,
             faults: FaultReport::of(client, since, apart).await?,
             images: None,
             seconds: (totals.seconds * 100.0).round() / 100.0,

@@ -1,7 +1,7 @@
 //! `drover products search`.
 
 use crate::cli::store_name::{self, StoreName};
-use crate::cli::{Env, ExitCode, Output, time, values, with_query};
+use crate::cli::{Env, ExitCode, Output, time, unit_price, values, with_query};
 use contract::products::{FoundPage, FoundProduct, MatchKind, ProductView, SearchSort};
 use domain::amounts::{counted, money};
 
@@ -18,7 +18,7 @@ pub struct Args {
     /// Only the store with this id, slug or name
     #[arg(long, value_name = "STORE", allow_negative_numbers = true)]
     store: Option<StoreName>,
-    /// Only products of this category
+    /// Only products of this category, in the platform's word or a canonical one, such as pre_roll
     #[arg(long)]
     category: Option<String>,
     /// Only brands that begin with this text
@@ -36,8 +36,11 @@ pub struct Args {
     /// Highest price, in dollars
     #[arg(long, value_name = "PRICE", value_parser = values::cents)]
     max_price: Option<i32>,
-    /// Order: relevance (default with words), name (default without), price, price_desc, price_change (unchanged ones
-    /// last) or newest
+    /// Highest price by gram, in dollars
+    #[arg(long, value_name = "PRICE", value_parser = values::millicents)]
+    max_per_gram: Option<i64>,
+    /// Order: relevance (default with words), name (default without), price, price_desc, unit_price (by gram, then by
+    /// milligram of THC), price_change (unchanged ones last) or newest
     #[arg(long, value_parser = values::word::<SearchSort>)]
     sort: Option<SearchSort>,
     /// Maximum number of products
@@ -60,11 +63,12 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
         ("on_special", flag(args.on_special)),
         ("min_price", args.min_price.map(|cents| cents.to_string())),
         ("max_price", args.max_price.map(|cents| cents.to_string())),
+        ("max_unit_price", args.max_per_gram.map(|price| price.to_string())),
         ("sort", args.sort.map(|sort| <&str>::from(sort).to_owned())),
         ("limit", Some(args.limit.to_string())),
     ];
     let found: FoundPage = api.naming(&[("q", "WORDS")]).get(&with_query("/api/products/search", query)).await?;
-    let mut headers = vec!["id", "product", "brand", "category", "price", "stock", "store", "state"];
+    let mut headers = vec!["id", "product", "brand", "category", "price", "per unit", "stock", "store", "state"];
     let shows_change = args.sort == Some(SearchSort::PriceChange);
     if shows_change {
         headers.extend(["before", "changed"]);
@@ -107,6 +111,7 @@ fn cells(product: &ProductView) -> Vec<String> {
         product.brand.clone().unwrap_or_default(),
         product.category.clone().unwrap_or_default(),
         product.price.map(money).unwrap_or_default(),
+        unit_price::of_product(product).unwrap_or_default(),
         if product.is_in_stock { "yes" } else { "no" }.to_owned(),
         product.dispensary_name.clone(),
         product.state.clone().unwrap_or_default(),

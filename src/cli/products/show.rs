@@ -1,11 +1,9 @@
 //! `drover products show ID`: a product with its options.
 
-use crate::cli::{Env, ExitCode, amount, time};
+use crate::cli::{Env, ExitCode, amount, time, unit_price};
 use contract::products::{OptionView, ProductDetail, ProductView};
 use domain::amounts::{counted, money};
 use domain::menu::product::ProductId;
-use domain::menu::unit_price::UnitBasis;
-use domain::vocabulary::Word;
 
 pub async fn run(id: ProductId, env: &Env) -> anyhow::Result<ExitCode> {
     let detail: ProductDetail = env.api_to_read().await?.get(&format!("/api/products/{id}")).await?;
@@ -74,24 +72,9 @@ fn option(option: &OptionView) -> String {
         true => amount(option.quantity, option.quantity_censored),
         false => Some("out of stock".to_owned()),
     };
-    let parts = [price(option.price_rec, option.special_price_rec), medical, by_unit(option), stock];
+    let parts = [price(option.price_rec, option.special_price_rec), medical, unit_price::of_option(option), stock];
     let parts: String = parts.into_iter().flatten().map(|part| format!("  {part}")).collect();
     format!("{:<10}{}{parts}", "option", option.option_label)
-}
-
-/// `$10.00/g`, `$8.00/ml` or `$0.20/mg THC`: by the unit in which goods of its kind are compared.
-fn by_unit(option: &OptionView) -> Option<String> {
-    let OptionView { rec_per_g, med_per_g, rec_per_ml, med_per_ml, rec_per_mg_thc, med_per_mg_thc, .. } = option;
-    let of_thc = matches!(option.unit_basis, Some(Word::Known(UnitBasis::StatedThc)));
-    let (millicents, unit) = match of_thc {
-        true => (rec_per_mg_thc.or(*med_per_mg_thc)?, "mg THC"),
-        false => match rec_per_g.or(*med_per_g) {
-            Some(per_g) => (per_g, "g"),
-            None => (rec_per_ml.or(*med_per_ml)?, "ml"),
-        },
-    };
-    let cents = i32::try_from((millicents + 500) / 1000).ok()?;
-    Some(format!("{}/{unit}", money(cents)))
 }
 
 fn joined<const N: usize>(parts: [&Option<String>; N]) -> Option<String> {

@@ -239,7 +239,7 @@ impl MenuWrite {
         let missed: Vec<(ProductId, Product)> =
             unknown.map(|((id, product), _)| (*id, missed_since(product, misses))).collect();
         let new: Vec<ProductWrite<'_>> =
-            missed.iter().map(|(id, product)| ProductWrite { id: *id, content_hash: None, product }).collect();
+            missed.iter().map(|(id, product)| self.product_write(*id, None, product)).collect();
         db::products::insert(tx, self.scope(), fetched_at, misses, &new).await?;
         self.write_specials(tx, &new, &[]).await?;
         VariantWrites::find(tx, self.unit_pricing(), &new, &[]).await?.write(tx, self.position(), false).await
@@ -275,8 +275,13 @@ impl MenuWrite {
         changes: &'a [RowChange],
     ) -> impl Iterator<Item = MenuRow<'a>> {
         let rows = ids.iter().zip(hashes).zip(self.products());
-        let writes = rows.map(|((id, hash), product)| ProductWrite { id: *id, content_hash: Some(*hash), product });
+        let writes = rows.map(|((id, hash), product)| self.product_write(*id, Some(*hash), product));
         writes.zip(changes).map(|(write, change)| MenuRow { write, change: *change })
+    }
+
+    fn product_write<'a>(&'a self, id: ProductId, content_hash: Option<i64>, product: &'a Product) -> ProductWrite<'a> {
+        let canonical_category = self.categories.of(self.payload.platform, product).map(|(name, _)| name);
+        ProductWrite { id, content_hash, canonical_category, product }
     }
 
     /// `may_be_written` = some of them may be there already.

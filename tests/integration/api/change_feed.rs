@@ -11,11 +11,12 @@ use testkit::drover;
 /// Two stores with two batches each, in the order of their times; the changes of a batch say their product and kind.
 const CRAWLS: &str = r#"
     INSERT INTO dispensaries (id, name, state, groups) VALUES (1, 'North', 'AZ', '{rivals}'), (2, 'Lakes', 'MI', '{}');
-    INSERT INTO store_products (id, dispensary_id, provider, provider_product_id, name_raw, brand_name_raw, category, is_on_special,
+    INSERT INTO store_products (id, dispensary_id, provider, provider_product_id, name_raw, brand_name_raw, category, canonical_category,
+                                is_on_special,
                                 quantity_censored, is_in_stock, stock_status, first_seen_at, last_seen_at)
-    VALUES (11, 1, 'dutchie', 'a', 'Banjo Kush', 'Granite', 'Flower', false, false, true, 'in_stock', now(), now()),
-           (12, 1, 'dutchie', 'b', 'Citrus Chews', 'Mesa', 'Edible', false, false, true, 'in_stock', now(), now()),
-           (21, 2, 'dutchie', 'c', 'Banjo Kush', 'GRANITE', 'flower', false, false, true, 'in_stock', now(), now());
+    VALUES (11, 1, 'dutchie', 'a', 'Banjo Kush', 'Granite', 'Flower', 'flower', false, false, true, 'in_stock', now(), now()),
+           (12, 1, 'dutchie', 'b', 'Citrus Chews', 'Mesa', 'Edible', 'drink', false, false, true, 'in_stock', now(), now()),
+           (21, 2, 'dutchie', 'c', 'Banjo Kush', 'GRANITE', 'flower', 'flower', false, false, true, 'in_stock', now(), now());
     INSERT INTO change_batches (crawl_id, dispensary_id, crawled_at, count, baseline)
     VALUES (1, 1, '2025-01-10T08:00:00Z', 2, false), (2, 2, '2025-01-10T09:00:00Z', 1, false), (3, 1, '2025-01-10T10:00:00Z', 2, false),
            (4, 2, '2025-01-10T11:00:00Z', 0, true);
@@ -25,7 +26,11 @@ const CRAWLS: &str = r#"
            (1, 1, 12, NULL, NULL, 'new', NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2025-01-10T08:00:00Z'),
            (2, 0, 21, '1g', 1, 'price_rise', NULL, NULL, 1000, 1050, NULL, 50, 5, '2025-01-10T09:00:00Z'),
            (3, 0, 11, '1g', 0, 'sold_out', NULL, NULL, NULL, NULL, 4, NULL, NULL, '2025-01-10T10:00:00Z'),
-           (3, 1, 99, NULL, NULL, 'gone', NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2025-01-10T10:00:00Z');"#;
+           (3, 1, 99, NULL, NULL, 'gone', NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2025-01-10T10:00:00Z');
+    INSERT INTO store_product_variant_history (store_product_id, option_label, nth, crawl_id, crawled_at, quantity_censored, is_in_stock, gone,
+                                               rec_per_g, med_per_g)
+    VALUES (11, '1g', 0, 1, '2025-01-10T08:00:00Z', false, true, false, 1500000, 900000),
+           (21, '1g', 1, 2, '2025-01-10T09:00:00Z', false, true, false, NULL, 1050000);"#;
 
 const ALL: [&str; 5] = ["11 price_drop", "12 new", "21 price_rise", "11 sold_out", "99 gone"];
 
@@ -91,7 +96,7 @@ async fn a_change_says_what_it_is_of_and_what_was_before() {
 async fn each_filter_leaves_the_changes_that_it_names() {
     let server = Server::start().await;
     let begin = server.with_changes().await;
-    let cases: [(&str, &[&str]); 10] = [
+    let cases: [(&str, &[&str]); 13] = [
         ("kind=sold_out,new", &["12 new", "11 sold_out"]),
         ("store=2", &["21 price_rise"]),
         ("store=4711", &[]),
@@ -99,6 +104,9 @@ async fn each_filter_leaves_the_changes_that_it_names() {
         ("state=mi", &["21 price_rise"]),
         ("brand=granite", &["11 price_drop", "21 price_rise", "11 sold_out"]),
         ("category=FLOWER&kind=price_drop", &["11 price_drop"]),
+        ("category=Drink", &["12 new"]),
+        ("max_unit_price=1500000", &["11 price_drop", "21 price_rise"]),
+        ("max_unit_price=1499999", &["21 price_rise"]),
         ("min_percent=5", &["11 price_drop", "21 price_rise"]),
         ("min_percent=5.5", &["11 price_drop"]),
         ("min_cents=51", &["11 price_drop"]),

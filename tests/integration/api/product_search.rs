@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use db::products;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::server::Server;
 use testkit::typos::{Typo, typos};
@@ -29,7 +29,14 @@ const MARKET: &str = "
                    (21, 2, 'Sleepy Tincture 30ml', 'Granite Labs', 'Tincture', NULL, NULL, true, 3),
                    (22, 2, 'banjo kush 7g', NULL, 'Flower', 6000, NULL, false, 4),
                    (31, 3, 'Apple Fritter', 'Mesa', 'flower', 3000, NULL, true, 2))
-           AS made(id, store, name, brand, category, price, special, in_stock, days);";
+           AS made(id, store, name, brand, category, price, special, in_stock, days);
+    UPDATE store_products SET canonical_category = 'pre_roll' WHERE id = 31;
+    INSERT INTO store_product_variants (store_product_id, option_label, nth, quantity_censored, is_in_stock, rec_per_g, med_per_g,
+                                        rec_per_mg_thc, unit_basis)
+    VALUES (11, '3.5g', 0, false, true, 1000000, NULL, 5000, 'weight'), (12, '100mg', 0, false, true, 900000, NULL, 20000, 'stated_thc'),
+           (22, '7g', 0, false, false, NULL, 857143, NULL, 'weight'), (31, '28g', 0, false, false, 500000, NULL, NULL, 'weight'),
+           (31, '1g', 0, false, true, 1200000, 1100000, NULL, 'from_name'), (31, '2g', 0, false, true, 1300000, NULL, NULL, 'weight'),
+           (21, '30ml', 0, false, true, NULL, NULL, NULL, 'volume');";
 
 impl Server {
     async fn with_market() -> Server {
@@ -80,7 +87,7 @@ async fn without_words_the_products_of_all_stores_are_browsed_by_name() {
 #[tokio::test]
 async fn each_filter_leaves_what_it_names() {
     let server = Server::with_market().await;
-    let cases: [(&str, &[i64]); 14] = [
+    let cases: [(&str, &[i64]); 18] = [
         ("state=mi", &[31]),
         ("city=phoenix", &[11, 12]),
         ("city=phoenix&state=MI", &[]),
@@ -88,6 +95,10 @@ async fn each_filter_leaves_what_it_names() {
         ("store=4711", &[]),
         ("brand=granite", &[11, 21]),
         ("category=FLOWER", &[31, 11, 22]),
+        ("category=Pre_Roll", &[31]),
+        ("q=apple&category=pre_roll", &[31]),
+        ("max_unit_price=999999", &[22]),
+        ("max_unit_price=9000000000000000000", &[31, 11, 22]),
         ("max_price=3000", &[31, 12]),
         ("min_price=3500", &[11, 22]),
         ("in_stock=true", &[31, 11, 12, 21]),
@@ -106,12 +117,14 @@ async fn each_filter_leaves_what_it_names() {
 async fn products_come_in_the_order_that_is_asked_for_and_page_by_page() {
     let server = Server::with_market().await;
     server.reprice(&[(22, 6100), (31, 3100)]).await;
-    let cases: [(&str, &[i64]); 7] = [
+    let cases: [(&str, &[i64]); 9] = [
         ("sort=name", &[31, 11, 22, 12, 21]),
         ("sort=price", &[12, 31, 11, 22, 21]),
         ("sort=price_desc", &[22, 11, 31, 12, 21]),
         ("sort=newest", &[12, 31, 21, 22, 11]),
         ("sort=price_change", &[31, 22, 11, 12, 21]),
+        ("sort=unit_price", &[22, 11, 31, 12, 21]),
+        ("q=banjo&sort=unit_price", &[22, 11]),
         ("q=banjo&sort=price_desc", &[22, 11]),
         ("state=AZ&sort=newest", &[12, 21, 22, 11]),
     ];
@@ -127,6 +140,31 @@ async fn products_come_in_the_order_that_is_asked_for_and_page_by_page() {
         }
         assert_eq!(seen, expected);
     }
+}
+
+#[tokio::test]
+async fn a_product_has_the_prices_by_unit_of_its_cheapest_option_in_stock() {
+    let server = Server::with_market().await;
+    let found = server.found("q=apple").await;
+    let product = &found["products"][0];
+    let fields = ["rec_per_g", "med_per_g", "rec_per_mg_thc", "med_per_mg_thc", "unit_basis", "canonical_category"];
+    let expected = json!([1_200_000, 1_100_000, null, null, "from_name", "pre_roll"]);
+    assert_eq!(json!(fields.map(|field| &product[field])), expected);
+    let volume = server.found("q=tincture").await;
+    assert_eq!(json!(fields.map(|field| &volume["products"][0][field])), json!([null, null, null, null, null, null]));
+
+    let of_store = server.get("/api/stores/1/products?sort=unit_price").await.expect(200);
+    assert_eq!(ids(&of_store), [11, 12]);
+    assert_eq!(
+        (&of_store["products"][0]["rec_per_g"], &of_store["products"][1]["rec_per_mg_thc"]),
+        (&json!(1_000_000), &json!(20_000))
+    );
+
+    let args = ["products", "search", "--sort", "unit_price", "--max-per-gram", "10"];
+    let output = drover().env("DATABASE_URL", &server.database.url).args(args).output().await.unwrap();
+    let table = String::from_utf8(output.stdout).unwrap();
+    let lines: Vec<&str> = table.lines().collect();
+    assert!(lines.len() == 3 && lines[1].contains("$8.57/g") && lines[2].contains("$10.00/g"), "{table}");
 }
 
 #[tokio::test]

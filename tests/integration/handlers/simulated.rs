@@ -5,11 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use chrono::TimeDelta;
-use db::demo::report::products;
+use chrono::{DateTime, TimeDelta};
 use db::demo::report::products::ProductRecord;
+use db::demo::report::{changes, products};
+use domain::menu::changes::ChangeKind;
 use domain::store::Platform;
 use domain::task::role::Role;
+use domain::vocabulary::Word;
 use drover::simulated;
 use drover::stealth::{FetchError, Request, RequestKind, Response, SessionAsk};
 use foundation::clock::Clock;
@@ -18,11 +20,12 @@ use rstest::rstest;
 use serde_json::json;
 use settings::Overlay;
 use sim::{Fault, FaultKind, OracleProduct, Refusal, Settings, Simulator, StoreSeed};
+use strum::VariantArray;
 
 use super::harness::HandlerHarness;
 use super::{captured_page, test_sessions};
 
-const CRAWLS: u32 = 5;
+const CRAWLS: u32 = 12;
 
 pub fn simulator(settings: Settings) -> Simulator {
     Simulator::start(Settings { proxies: 3, blocked_proxies: 0, ..settings }).unwrap()
@@ -63,11 +66,12 @@ pub async fn crawl(harness: &HandlerHarness) -> queue::Committed {
 }
 
 #[tokio::test]
-async fn crawl_after_crawl_the_tables_equal_the_oracle() {
-    let sim = simulator(Settings { stores: 1, products_per_store: 250..=250, ..Settings::default() });
+async fn crawl_after_crawl_the_tables_and_the_changes_equal_the_oracle_whatever_is_refreshed_again() {
+    let sim = simulator(Settings { stores: 1, products_per_store: 120..=120, ..Settings::default() });
     let harness = harness(&sim).await;
     let seed = sim.stores()[0].clone();
     become_store(&harness, &seed, Some(&seed.platform_dispensary_id)).await;
+    let mut payloads = Vec::new();
 
     for crawl_number in 1..=CRAWLS {
         sim.set_crawl(crawl_number);
@@ -75,7 +79,20 @@ async fn crawl_after_crawl_the_tables_equal_the_oracle() {
         assert_eq!(records(&harness).await, expected(&sim, crawl_number), "crawl {crawl_number}");
         let (_, snapshots) = sim.snapshots_expected(crawl_number).remove(0);
         assert_eq!(refreshed.result["snapshots"], snapshots, "crawl {crawl_number}");
+        payloads.push(refreshed.result["payload_id"].clone());
+        let again = &payloads[payloads.len() / 2];
+        harness.settle(Role::ProductRefresh, json!({ "payload_id": again })).await;
     }
+
+    let client = harness.services.db.client().await.unwrap();
+    let found = changes::since(&client, Platform::Dutchie, DateTime::UNIX_EPOCH).await.unwrap();
+    let expected: Vec<_> = sim.oracle_changes(CRAWLS).iter().map(simulated::change_record).collect();
+    assert_eq!(changes::differences(&found, &expected), Vec::<String>::new());
+    let missing: Vec<&ChangeKind> = ChangeKind::VARIANTS
+        .iter()
+        .filter(|kind| found.iter().all(|change| change.kind != Word::Known(**kind)))
+        .collect();
+    assert_eq!(missing, Vec::<&ChangeKind>::new(), "the crawls were too tame to tell");
 
     let kinds = [
         ("missed", expected_of(&sim, |product| product.consecutive_misses > 0)),

@@ -72,3 +72,15 @@ async fn an_option_that_sells_out_by_misses_keeps_its_prices_by_unit() {
     }
     assert_eq!(store.texts(HISTORY).await, ["1/8oz 1000000 weight f"; 2]);
 }
+
+#[tokio::test]
+async fn a_product_has_the_category_that_covers_its_platforms_word() {
+    let store = TestStore::new().await;
+    let of = |id: &str, category: Option<&str>| Product { category: category.map(str::to_owned), ..product(id) };
+    store.crawl(0, vec![of("a", Some("Pre-Rolls")), of("b", Some("Unheard of")), of("c", None)]).await;
+    let categories = "SELECT coalesce(canonical_category, '-') FROM v_products ORDER BY provider_product_id";
+    assert_eq!(store.texts(categories).await, ["pre_roll", "-", "-"]);
+
+    store.crawl(1, vec![of("a", Some("Edible"))]).await;
+    assert_eq!(store.texts(categories).await, ["edible", "-", "-"]);
+}

@@ -91,6 +91,7 @@ async fn a_crawl_has_one_message_with_the_changes_that_the_rule_asks_for() {
 #[case::by_two_dollars(", min_cents", ", 200", "SELECT", 2)]
 #[case::by_more_than_two_dollars(", min_cents", ", 201", "SELECT", 1)]
 #[case::to_eight_dollars(", max_price", ", 800", "SELECT", 1)]
+#[case::to_eight_dollars_a_gram(", max_unit_price", ", 800000", "SELECT", 1)]
 #[tokio::test]
 async fn each_filter_leaves_the_changes_that_it_names(
     #[case] fields: &str,

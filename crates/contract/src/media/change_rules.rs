@@ -4,7 +4,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use super::record::record;
 use super::{Fields, yes};
-use crate::changes::{ChangeQuestion, check_sizes};
+use crate::changes::{ChangeQuestion, Sizes};
 use crate::checks::{BadField, bad, check_each_once, check_text};
 use domain::menu::changes::ChangeKind;
 use domain::menu::product::ProductId;
@@ -40,6 +40,8 @@ record! {
         min_cents: Option<i32>,
         /// Maximum price after the change, in cents.
         max_price: Option<i32>,
+        /// Maximum price by gram after the change, in millicents.
+        max_unit_price: Option<i64>,
         /// Minimum time between two notifications of one product.
         quiet_minutes: i32,
         #[schema(value_type = Digest)]
@@ -77,6 +79,9 @@ record! {
         /// Maximum price after the change, in cents; changes without a price are left out.
         #[schema(minimum = 0)]
         max_price: Option<i32>,
+        /// Maximum price by gram after the change, in millicents (thousandths of a cent); changes without one are left out.
+        #[schema(minimum = 0)]
+        max_unit_price: Option<i64>,
         /// Minimum time between two notifications of one product; 0: none.
         #[serde(default)]
         #[schema(minimum = 0, maximum = 43200)]
@@ -115,6 +120,8 @@ record! {
         min_cents: Option<i32>,
         #[schema(minimum = 0)]
         max_price: Option<i32>,
+        #[schema(minimum = 0)]
+        max_unit_price: Option<i64>,
         #[schema(minimum = 0, maximum = 43200)]
         quiet_minutes: i32,
         digest: Digest,
@@ -141,6 +148,7 @@ impl ChangeRule {
             min_percent: self.min_percent,
             min_cents: self.min_cents,
             max_price: self.max_price,
+            max_unit_price: self.max_unit_price,
             ..ChangeQuestion::default()
         }
     }
@@ -164,7 +172,8 @@ impl Fields for ChangeRuleDraft {
         check_kinds(&self.kinds)?;
         let texts = [&self.group_name, &self.brand, &self.category];
         check_filters(texts.map(Option::as_deref), self.state.as_deref())?;
-        check_sizes(self.min_percent, self.min_cents, self.max_price)?;
+        let ChangeRuleDraft { min_percent, min_cents, max_price, max_unit_price, .. } = *self;
+        Sizes { min_percent, min_cents, max_price, max_unit_price }.check()?;
         check_quiet(self.quiet_minutes)
     }
 }
@@ -178,7 +187,13 @@ impl Fields for ChangeRuleChange {
         let given = |field: &'_ Option<Option<String>>| field.clone().flatten();
         let [group, brand, category] = texts.map(given);
         check_filters([group.as_deref(), brand.as_deref(), category.as_deref()], given(&self.state).as_deref())?;
-        check_sizes(self.min_percent.flatten(), self.min_cents.flatten(), self.max_price.flatten())?;
+        let sizes = Sizes {
+            min_percent: self.min_percent.flatten(),
+            min_cents: self.min_cents.flatten(),
+            max_price: self.max_price.flatten(),
+            max_unit_price: self.max_unit_price.flatten(),
+        };
+        sizes.check()?;
         check_quiet(self.quiet_minutes.unwrap_or_default())
     }
 }
@@ -223,6 +238,7 @@ mod tests {
     #[case::no_brand(json!({"brand": "a\nb"}), Some("brand"))]
     #[case::a_negative_size(json!({"min_percent": -1.0}), Some("min_percent"))]
     #[case::a_negative_price(json!({"max_price": -1}), Some("max_price"))]
+    #[case::a_negative_unit_price(json!({"max_unit_price": -1}), Some("max_unit_price"))]
     #[case::quiet_for_months(json!({"quiet_minutes": 43201}), Some("quiet_minutes"))]
     fn a_rule_is_checked(#[case] fields: Value, #[case] fault: Option<&str>) {
         let mut draft = json!({"name": "drops", "endpoint_id": 1, "kinds": ["price_drop"]});

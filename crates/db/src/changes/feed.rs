@@ -51,7 +51,18 @@ pub async fn begun_at(client: &Client, time: DateTime<Utc>) -> Result<ChangePlac
 pub async fn read_on(client: &Client, place: &ChangePlace, question: &ChangeQuestion) -> Result<FeedRead, DbError> {
     let ChangePlace { installation, seq, n } = place;
     let ChangeQuestion {
-        store, group, state, brand, category, product, min_percent, min_cents, max_price, limit, ..
+        store,
+        group,
+        state,
+        brand,
+        category,
+        product,
+        min_percent,
+        min_cents,
+        max_price,
+        max_unit_price,
+        limit,
+        ..
     } = question;
     let changes = if question.leaves_out_lines() { MAX_CHANGES } else { limit.0 };
     // a batch that was read whole takes no room
@@ -84,6 +95,7 @@ pub async fn read_on(client: &Client, place: &ChangePlace, question: &ChangeQues
         min_cents,
         product,
         max_price,
+        max_unit_price,
         limit = limit.0
     ))
     .await?;
@@ -109,13 +121,13 @@ struct Window {
 }
 
 /// None for a change of the product.
-fn option(row: &Row, label: &str) -> Result<Option<ChangedOption>, DbError> {
+pub(crate) fn option(row: &Row, label: &str) -> Result<Option<ChangedOption>, DbError> {
     let (label, nth): (Option<String>, Option<i16>) = (row.try_get(label)?, row.try_get("nth")?);
     Ok(label.zip(nth).map(|(label, nth)| ChangedOption { label, nth }))
 }
 
 /// The columns that begin with `prefix`; none where they say nothing.
-fn side(row: &Row, prefix: &str) -> Result<Option<ChangeSide>, DbError> {
+pub(crate) fn side(row: &Row, prefix: &str) -> Result<Option<ChangeSide>, DbError> {
     let number = |name: &str| row.try_get::<_, Option<i32>>(format!("{prefix}{name}").as_str());
     let is_censored: Option<bool> = row.try_get(format!("{prefix}quantity_censored").as_str())?;
     let side = ChangeSide {

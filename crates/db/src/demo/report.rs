@@ -1,5 +1,6 @@
 //! The report of a demo's crawl: its progress, its totals and the products in the tables.
 
+pub mod changes;
 pub mod images;
 pub mod products;
 

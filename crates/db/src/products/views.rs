@@ -83,7 +83,8 @@ rows! {
         is_in_stock, stock_status, upstream_status, consecutive_misses, image_url, brand_image_url,
         local_image_path, first_seen_at,
         last_seen_at: last_seen,
-        updated_at,
+        updated_at, canonical_category, rec_per_g, med_per_g, rec_per_mg_thc, med_per_mg_thc,
+        unit_basis: optional_word,
     }
 
     OptionView {

@@ -42,6 +42,9 @@ impl Categories {
             faults.push(format!("{} categories; at most {MAX_CATEGORIES} can be compared", all.len()));
         }
         for (name, category) in &all {
+            if name.is_empty() || !name.chars().all(|c| matches!(c, 'a'..='z' | '0'..='9' | '_')) {
+                faults.push(format!("[{name}]: a name has lower-case letters, digits and underscores only"));
+            }
             if category.title.trim().is_empty() {
                 faults.push(format!("{name}: the title is empty"));
             }
@@ -71,11 +74,15 @@ impl Categories {
         self.all.get_key_value(found?).map(|(name, category)| (name.as_str(), category))
     }
 
+    /// The category of a product with its name.
+    pub fn of(&self, platform: Platform, product: &Product) -> Option<(&str, &Category)> {
+        let kind = product.category.as_deref().unwrap_or_default();
+        self.find(platform, kind, product.subcategory.as_deref())
+    }
+
     /// The measure of a product; nothing if no category covers it.
     pub fn measure(&self, platform: Platform, product: &Product) -> Measure {
-        let kind = product.category.as_deref().unwrap_or_default();
-        let found = self.find(platform, kind, product.subcategory.as_deref());
-        found.map_or(Measure::Nothing, |(_, category)| category.measure)
+        self.of(platform, product).map_or(Measure::Nothing, |(_, category)| category.measure)
     }
 }
 
@@ -133,6 +140,12 @@ mod tests {
         let categories = table(&[("a", "A", &["Extract"]), ("b", "B", &["dutchie:Extract"])]).unwrap();
         let found = |platform| categories.find(platform, "extract", Some("wax")).map(|(name, _)| name);
         assert_eq!((found(Platform::Dutchie), found(Platform::DutchiePlus)), (Some("b"), Some("a")));
+    }
+
+    #[test]
+    fn a_name_that_no_filter_would_find_is_refused() {
+        let fault = "[Flower]: a name has lower-case letters, digits and underscores only";
+        assert_eq!(table(&[("Flower", "Flower", &[])]).unwrap_err(), [fault]);
     }
 
     #[test]

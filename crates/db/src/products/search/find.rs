@@ -129,6 +129,7 @@ named_values! {
     on_special = values.finder.question.on_special,
     min_price = values.finder.question.min_price,
     max_price = values.finder.question.max_price,
+    max_unit_price = values.finder.question.max_unit_price,
     sort = values.sort,
     after_number = values.after_number,
     after_text = values.after_text,

@@ -15,11 +15,16 @@ SELECT b.seq, c.n, c.kind::text AS kind, d.id AS store_id, d.name AS store, c.st
             AND (b.seq > $seq OR c.n > $n)
             AND ($kinds::text[] IS NULL OR c.kind = ANY ($kinds::change_kind[]))
             AND ($brand::text IS NULL OR brand_key(p.brand_name_raw) = brand_key($brand))
-            AND ($category::text IS NULL OR lower(btrim(p.category)) = lower(btrim($category)))
+            AND ($category::text IS NULL OR is_of_category($category, p.category, p.canonical_category))
             AND ($min_percent::float8 IS NULL OR abs(c.percent::numeric) >= $min_percent::numeric)
             AND ($min_cents::int IS NULL OR abs(c.cents) >= $min_cents)
             AND ($product::bigint IS NULL OR c.store_product_id = $product)
             AND ($max_price::int IS NULL OR least(c.new_rec, c.new_med, c.new_special_rec, c.new_special_med) <= $max_price)
+            AND ($max_unit_price::bigint IS NULL OR EXISTS (
+                  SELECT FROM store_product_variant_history h
+                   WHERE h.store_product_id = c.store_product_id AND h.option_label = c.option_label AND h.nth = c.nth
+                     AND h.crawl_id = c.crawl_id AND h.crawled_at = c.crawled_at
+                     AND coalesce(h.rec_per_g, h.med_per_g) <= $max_unit_price))
           ORDER BY c.n
           LIMIT $limit) c
  WHERE b.seq BETWEEN $seq AND $until

@@ -7,6 +7,6 @@
    AND ($group::text IS NULL OR $group = ANY (d.groups))
    AND ($state::text IS NULL OR d.state = upper($state))
    AND ($brand::text IS NULL OR brand_key(p.brand_name_raw) = brand_key($brand))
-   AND ($category::text IS NULL OR lower(p.category) = lower($category))
+   AND ($category::text IS NULL OR is_of_category($category, p.category, p.canonical_category))
  ORDER BY p.id
  LIMIT $limit

@@ -6,7 +6,7 @@
     FROM product_search s
    WHERE lower($text) <% s.text
      AND ($stores::bigint[] IS NULL OR s.dispensary_id = ANY ($stores))
-     AND ($category::text IS NULL OR s.category = lower(btrim($category)))
+     AND ($category::text IS NULL OR lower(btrim($category)) IN (s.category, s.canonical_category))
    LIMIT $max_scanned
 )
 {products/search/found.sql}
