@@ -2,15 +2,18 @@
 //! products as the tables must hold them. For the demo, tests and benches.
 
 use domain::store::{NewStore, Platform};
-use sim::{OracleChange, OraclePotency, OracleProduct, OracleSide, OracleVariant, ProxyAddress, StoreSeed};
+use sim::{
+    OracleChange, OraclePotency, OracleProduct, OracleSide, OracleUnitPrices, OracleVariant, ProxyAddress, StoreSeed,
+};
 
-use contract::changes::ChangedOption;
 use db::demo::report::changes::ChangeRecord;
 use db::demo::report::products::{Offer, PotencyRecord, ProductRecord};
+use db::demo::report::unit_prices::UnitPriceRecord;
 use domain::menu::changes::{ChangeKind, ChangeSide};
 use domain::menu::product::Variant;
+use domain::menu::unit_price::StoredUnitPrices;
 use domain::proxy::{ProxyEntry, ProxyProtocol};
-use domain::vocabulary::Word;
+use domain::vocabulary::{self, Word};
 
 pub fn proxy(address: ProxyAddress) -> ProxyEntry {
     ProxyEntry {
@@ -69,12 +72,36 @@ pub fn change_record(truth: &OracleChange) -> ChangeRecord {
     ChangeRecord {
         platform_dispensary_id: truth.platform_dispensary_id.clone(),
         provider_product_id: truth.provider_product_id.clone(),
-        option: truth.option.map(|(label, nth)| ChangedOption { label: label.to_owned(), nth }),
+        option: truth.option.map(|(label, nth)| (label.to_owned(), nth)),
         kind: Word::<ChangeKind>::from(truth.kind.to_owned()),
         old: side(truth.old),
         new: side(truth.new),
         cents: truth.cents,
         percent: truth.hundredths.map(|hundredths| hundredths as f64 / 100.0),
+    }
+}
+
+/// The row of an option's prices by unit.
+pub fn unit_price_record(truth: &OracleUnitPrices) -> UnitPriceRecord {
+    let ([rec_per_g, med_per_g], [rec_per_ml, med_per_ml]) = (truth.per_g, truth.per_ml);
+    let [rec_per_mg_thc, med_per_mg_thc] = truth.per_mg_thc;
+    UnitPriceRecord {
+        platform_dispensary_id: truth.platform_dispensary_id.clone(),
+        provider_product_id: truth.provider_product_id.clone(),
+        option_label: truth.label.to_owned(),
+        nth: truth.nth,
+        prices: StoredUnitPrices {
+            rec_per_g,
+            med_per_g,
+            rec_per_ml,
+            med_per_ml,
+            rec_per_mg_thc,
+            med_per_mg_thc,
+            thc_mg: truth.thc_mg,
+            unit_basis: truth.basis.and_then(vocabulary::find),
+            no_unit_price: truth.no_unit_price.and_then(vocabulary::find),
+            no_thc_price: truth.no_thc_price.and_then(vocabulary::find),
+        },
     }
 }
 

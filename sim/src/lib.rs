@@ -69,6 +69,7 @@ pub use faults::{Fault, FaultId, FaultKind, Refusal};
 pub use flood::{Flood, FloodOf};
 pub use hashes::history;
 pub use oracle::changes::{OracleChange, OracleSide};
+pub use oracle::unit_prices::OracleUnitPrices;
 pub use oracle::{OracleBrand, OraclePotency, OracleProduct, OracleStore, OracleVariant};
 pub use pictures::{OraclePicture, Photo, PictureAnswer, PictureKind};
 pub use plus::PLUS_KEY;

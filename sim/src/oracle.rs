@@ -4,6 +4,7 @@
 //! JSON.
 
 pub(crate) mod changes;
+pub(crate) mod unit_prices;
 
 use std::collections::BTreeMap;
 

@@ -20,6 +20,7 @@ use crate::encoding::Coding;
 use crate::faults::{Fault, FaultId, Faults, Refusal};
 use crate::hashes::Hashes;
 use crate::oracle::changes::OracleChange;
+use crate::oracle::unit_prices::OracleUnitPrices;
 use crate::oracle::{self, OracleBrand, OracleStore};
 use crate::page_cache::PageCache;
 use crate::pictures::{self, PictureAnswer, PictureHost, PictureKind};
@@ -144,6 +145,11 @@ impl Simulator {
     /// each. In no particular order.
     pub fn oracle_changes(&self, crawls: u32) -> Vec<OracleChange> {
         self.generated().flat_map(|store| oracle::changes::of_store(&self.world, store, crawls)).collect()
+    }
+
+    /// The prices by unit that a table of options must hold after crawls 1 … `crawl`, as the other oracles.
+    pub fn oracle_unit_prices(&self, crawl: u32) -> Vec<OracleUnitPrices> {
+        self.generated().flat_map(|store| oracle::unit_prices::of_store(&self.world, store, crawl)).collect()
     }
 
     /// The brands and logos that a table must hold after crawls 1 … `crawl` were completed for every

@@ -6,10 +6,14 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::time::Duration;
 
+use chrono::DateTime;
+use db::demo::report::{self, changes};
 use db::tasks::{self, ClaimBatch, NewTask};
 use db::workers;
+use domain::store::Platform;
 use domain::task::role::Role;
 use domain::worker::WorkerStatus;
+use drover::simulated;
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
 use rand::Rng;
@@ -134,6 +138,10 @@ async fn ten_crawls_with_a_kill_in_each_end_equal_to_the_oracle() {
     assert_eq!(rows, farm.expected_products(CRAWLS));
     let missed = |misses: i32| rows.values().filter(|row| row.consecutive_misses == misses).count();
     assert!(missed(3) > 0 && missed(1) + missed(2) > 0, "the crawls were too tame to tell");
+    let found =
+        changes::since(&farm.db.client().await.unwrap(), Platform::Dutchie, DateTime::UNIX_EPOCH).await.unwrap();
+    let expected: Vec<_> = farm.sim.oracle_changes(CRAWLS).iter().map(simulated::change_record).collect();
+    assert_eq!(report::differences("change", &found, &expected), Vec::<String>::new());
     assert_eq!(farm.sim.counts().direct_connections, 0);
 }
 

@@ -1,4 +1,4 @@
-//! Compares products, their options, their latest snapshots and the changes that a crawl shows with the simulator's oracle,
+//! Compares products, their options with prices by unit, their latest snapshots and the changes that a crawl shows with the simulator's oracle,
 //! field by field.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -9,8 +9,10 @@ use serde_json::{Value, json};
 use sim::Simulator;
 
 use crate::simulated;
+use db::demo::report;
 use db::demo::report::changes::{self, ChangeRecord};
 use db::demo::report::products::{self, ProductRecord};
+use db::demo::report::unit_prices::{self, UnitPriceRecord};
 use db::{Client, DbError};
 use domain::store::Platform;
 
@@ -35,6 +37,7 @@ pub async fn compare(
     apart: Option<&str>,
 ) -> Result<OracleReport, DbError> {
     let mut differences = in_products(client, sim, apart).await?;
+    differences.extend(in_unit_prices(client, sim, apart).await?);
     differences.extend(in_changes(client, sim, since, apart).await?);
     let (equal, count) = (differences.is_empty(), differences.len());
     differences.truncate(MAX_EXAMPLES);
@@ -67,6 +70,16 @@ async fn in_products(client: &Client, sim: &Simulator, apart: Option<&str>) -> R
     Ok(differences)
 }
 
+async fn in_unit_prices(client: &Client, sim: &Simulator, apart: Option<&str>) -> Result<Vec<String>, DbError> {
+    let is_compared = |record: &UnitPriceRecord| apart != Some(record.platform_dispensary_id.as_str());
+    let mut found = unit_prices::all(client, Platform::Dutchie).await?;
+    found.retain(is_compared);
+    let mut expected: Vec<UnitPriceRecord> =
+        sim.oracle_unit_prices(sim.crawl()).iter().map(simulated::unit_price_record).collect();
+    expected.retain(is_compared);
+    Ok(report::differences("prices by unit", &found, &expected))
+}
+
 async fn in_changes(
     client: &Client,
     sim: &Simulator,
@@ -81,7 +94,7 @@ async fn in_changes(
     let expected = sim.oracle_changes(crawl).into_iter().filter(|truth| truth.crawl == crawl);
     let expected = expected.filter(|truth| is_compared(&truth.platform_dispensary_id));
     let expected: Vec<ChangeRecord> = expected.map(|truth| simulated::change_record(&truth)).collect();
-    Ok(changes::differences(&found, &expected))
+    Ok(report::differences("change", &found, &expected))
 }
 
 fn named(record: &ProductRecord) -> String {

@@ -103,7 +103,7 @@ impl Summary {
         let Tasks { failed, cancelled, .. } = self.tasks;
         let image_differences = self.images.as_ref().map_or(0, |images| images.differences);
         let deviations = [
-            (self.oracle.differences > 0).then(|| format!("products that differ: {}", self.oracle.differences)),
+            (self.oracle.differences > 0).then(|| format!("differences from the oracle: {}", self.oracle.differences)),
             (image_differences > 0).then(|| format!("images that differ: {image_differences}")),
             (self.stores_crawled != self.stores as i64)
                 .then(|| format!("stores crawled: {} instead of {}", self.stores_crawled, self.stores)),
@@ -163,7 +163,9 @@ impl fmt::Display for Summary {
             self.proxies, self.blocks_survived, self.direct_requests
         )?;
         match self.oracle.equal {
-            true => writeln!(f, "Oracle      equal: every product is as the simulator expects")?,
+            true => {
+                writeln!(f, "Oracle      equal: every product, price by unit and change is as the simulator expects")?
+            }
             false => writeln!(f, "Oracle      differences: {}", self.oracle.differences)?,
         }
         for example in &self.oracle.examples {

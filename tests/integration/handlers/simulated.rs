@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta};
 use db::demo::report::products::ProductRecord;
-use db::demo::report::{changes, products};
+use db::demo::report::{self, changes, products, unit_prices};
 use domain::menu::changes::ChangeKind;
 use domain::store::Platform;
 use domain::task::role::Role;
@@ -77,6 +77,7 @@ async fn crawl_after_crawl_the_tables_and_the_changes_equal_the_oracle_whatever_
         sim.set_crawl(crawl_number);
         let refreshed = crawl(&harness).await;
         assert_eq!(records(&harness).await, expected(&sim, crawl_number), "crawl {crawl_number}");
+        assert_eq!(wrong_unit_prices(&harness, &sim, crawl_number).await, Vec::<String>::new(), "crawl {crawl_number}");
         let (_, snapshots) = sim.snapshots_expected(crawl_number).remove(0);
         assert_eq!(refreshed.result["snapshots"], snapshots, "crawl {crawl_number}");
         payloads.push(refreshed.result["payload_id"].clone());
@@ -87,7 +88,7 @@ async fn crawl_after_crawl_the_tables_and_the_changes_equal_the_oracle_whatever_
     let client = harness.services.db.client().await.unwrap();
     let found = changes::since(&client, Platform::Dutchie, DateTime::UNIX_EPOCH).await.unwrap();
     let expected: Vec<_> = sim.oracle_changes(CRAWLS).iter().map(simulated::change_record).collect();
-    assert_eq!(changes::differences(&found, &expected), Vec::<String>::new());
+    assert_eq!(report::differences("change", &found, &expected), Vec::<String>::new());
     let missing: Vec<&ChangeKind> = ChangeKind::VARIANTS
         .iter()
         .filter(|kind| found.iter().all(|change| change.kind != Word::Known(**kind)))
@@ -101,6 +102,13 @@ async fn crawl_after_crawl_the_tables_and_the_changes_equal_the_oracle_whatever_
     ];
     assert!(kinds.iter().all(|(_, count)| *count > 0), "the crawls were too tame to tell: {kinds:?}");
     assert_eq!(sim.counts().direct_connections, 0);
+}
+
+async fn wrong_unit_prices(harness: &HandlerHarness, sim: &Simulator, crawl: u32) -> Vec<String> {
+    let client = harness.services.db.client().await.unwrap();
+    let found = unit_prices::all(&client, Platform::Dutchie).await.unwrap();
+    let expected: Vec<_> = sim.oracle_unit_prices(crawl).iter().map(simulated::unit_price_record).collect();
+    report::differences("prices by unit", &found, &expected)
 }
 
 const DAY: TimeDelta = TimeDelta::days(1);

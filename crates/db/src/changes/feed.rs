@@ -121,7 +121,7 @@ struct Window {
 }
 
 /// None for a change of the product.
-pub(crate) fn option(row: &Row, label: &str) -> Result<Option<ChangedOption>, DbError> {
+fn option(row: &Row, label: &str) -> Result<Option<ChangedOption>, DbError> {
     let (label, nth): (Option<String>, Option<i16>) = (row.try_get(label)?, row.try_get("nth")?);
     Ok(label.zip(nth).map(|(label, nth)| ChangedOption { label, nth }))
 }

@@ -3,9 +3,13 @@
 pub mod changes;
 pub mod images;
 pub mod products;
+pub mod unit_prices;
+
+use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
+use serde_json::json;
 
 use crate::statements::{FromRow, first_column, read_all, rows, sql};
 use crate::{Client, DbError};
@@ -66,6 +70,22 @@ pub async fn faulty(client: &Client, since: DateTime<Utc>, stores: &[StoreId]) -
 /// Number of failed runs since the crawl began whose task succeeded later, without the stores in `apart`.
 pub async fn survived(client: &Client, since: DateTime<Utc>, apart: &[StoreId]) -> Result<i64, DbError> {
     first_column(&client.query_one(sql!("demo/report/survived.sql"), &[&since, &apart]).await?)
+}
+
+/// How records that were found differ from the expected ones, each in words. Their order means nothing.
+pub fn differences<T: Serialize>(noun: &str, found: &[T], expected: &[T]) -> Vec<String> {
+    let mut counts: BTreeMap<String, i64> = BTreeMap::new();
+    for (records, sign) in [(found, 1), (expected, -1)] {
+        for record in records {
+            *counts.entry(json!(record).to_string()).or_default() += sign;
+        }
+    }
+    let text = |(record, count): (String, i64)| match count.signum() {
+        0 => None,
+        1 => Some(format!("{noun}, {count} times unexpected: {record}")),
+        _ => Some(format!("{noun}, {} times missing: {record}", -count)),
+    };
+    counts.into_iter().filter_map(text).collect()
 }
 
 rows! {

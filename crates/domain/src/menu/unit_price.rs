@@ -78,7 +78,7 @@ pub struct Prices {
 }
 
 /// Unit prices as they are stored beside an option; the default is that nothing is known.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct StoredUnitPrices {
     pub rec_per_g: Option<i64>,
     pub med_per_g: Option<i64>,

@@ -1,15 +1,12 @@
 //! The stored changes, for comparison with an oracle.
 
-use std::collections::BTreeMap;
-
 use chrono::{DateTime, Utc};
 use serde::Serialize;
-use serde_json::json;
+use tokio_postgres::Row;
 
-use crate::changes::feed::{option, side};
+use crate::changes::feed::side;
 use crate::statements::{first_columns, read_all, rows, sql, word};
 use crate::{Client, DbError};
-use contract::changes::ChangedOption;
 use domain::menu::changes::{ChangeKind, ChangeSide};
 use domain::store::Platform;
 use domain::vocabulary::Word;
@@ -19,7 +16,8 @@ use domain::vocabulary::Word;
 pub struct ChangeRecord {
     pub platform_dispensary_id: String,
     pub provider_product_id: String,
-    pub option: Option<ChangedOption>,
+    /// Its label, and the number of equal labels before it.
+    pub option: Option<(String, i16)>,
     pub kind: Word<ChangeKind>,
     pub old: Option<ChangeSide>,
     pub new: Option<ChangeSide>,
@@ -37,26 +35,15 @@ pub async fn followed(client: &Client, since: DateTime<Utc>) -> Result<Vec<Strin
     first_columns(&client.query(sql!("demo/report/followed.sql"), &[&since]).await?)
 }
 
-/// How the changes that were found differ from the expected ones, each in words. Their order means nothing.
-pub fn differences(found: &[ChangeRecord], expected: &[ChangeRecord]) -> Vec<String> {
-    let mut counts: BTreeMap<String, i64> = BTreeMap::new();
-    for (records, sign) in [(found, 1), (expected, -1)] {
-        for record in records {
-            *counts.entry(json!(record).to_string()).or_default() += sign;
-        }
-    }
-    let text = |(record, count): (String, i64)| match count.signum() {
-        0 => None,
-        1 => Some(format!("{count} times, not expected: change {record}")),
-        _ => Some(format!("{} times missing: change {record}", -count)),
-    };
-    counts.into_iter().filter_map(text).collect()
+fn option(row: &Row, _: &str) -> Result<Option<(String, i16)>, DbError> {
+    let (label, nth): (Option<String>, Option<i16>) = (row.try_get("option_label")?, row.try_get("nth")?);
+    Ok(label.zip(nth))
 }
 
 rows! {
     ChangeRecord {
         platform_dispensary_id, provider_product_id,
-        option: option("option_label"),
+        option: option,
         kind: word,
         old: side("old_"),
         new: side("new_"),
