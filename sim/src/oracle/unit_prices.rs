@@ -43,7 +43,8 @@ fn of_option(store: &str, truth: &Product<'_>, at: usize) -> OracleUnitPrices {
     let grams = option.size_mg.filter(|_| !dosed).map(|mg| mg as f64 / 1000.0);
     let thc_mg = match truth.category.potency {
         Potency::Nothing => Err("not_measured"),
-        _ => thc_mg(&potency(truth.thc, truth.category), grams, option.size_mg.filter(|_| dosed)),
+        _ if dosed => dose_mg(&potency(truth.thc, truth.category), option.size_mg),
+        _ => share_mg(&potency(truth.thc, truth.category), grams),
     };
     let no_unit_price = match (truth.category.potency, grams, option.size_ml) {
         (Potency::Nothing, ..) => Some("not_measured"),
@@ -77,16 +78,28 @@ fn by(option: &OracleVariant, amount: Option<f64>) -> [Option<i64>; 2] {
     paid.map(|cents| Some((f64::from(cents?) * 1000.0 / amount? + 0.5).floor() as i64))
 }
 
-/// THC in the package, to the microgram. `label_mg`: the milligrams that a dosed good's label states.
-fn thc_mg(stated: &OraclePotency, grams: Option<f64>, label_mg: Option<i64>) -> Result<f64, &'static str> {
-    let strength = stated.min.zip(stated.max).map(|(min, max)| f64::midpoint(min, max));
-    let mg = match (strength, stated.unit, grams, label_mg) {
-        (Some(mg), Some("MILLIGRAMS"), ..) => mg,
-        (Some(percent), Some("PERCENTAGE"), ..) if percent > 100.0 => return Err("percent_above100"),
-        (Some(percent), Some("PERCENTAGE"), Some(grams), _) => grams * 10.0 * percent,
-        (Some(_), Some("PERCENTAGE"), None, None) => return Err("no_size"),
-        (_, _, _, Some(mg)) => mg as f64,
-        _ => return Err("no_thc"),
-    };
-    Ok((mg * 1000.0).round() / 1000.0)
+/// THC in a package of a dosed good, to the microgram. `label_mg`: the milligrams that its label states.
+fn dose_mg(stated: &OraclePotency, label_mg: Option<i64>) -> Result<f64, &'static str> {
+    match (strength(stated), stated.unit) {
+        (Some(mg), Some("MILLIGRAMS")) => Ok(to_the_microgram(mg)),
+        (Some(percent), Some("PERCENTAGE")) if percent > 100.0 => Err("percent_above100"),
+        _ => label_mg.map(|mg| mg as f64).ok_or("no_thc"),
+    }
+}
+
+/// THC in goods that are weighed, to the microgram.
+fn share_mg(stated: &OraclePotency, grams: Option<f64>) -> Result<f64, &'static str> {
+    let percent = strength(stated).filter(|_| stated.unit == Some("PERCENTAGE")).ok_or("no_thc")?;
+    if percent > 100.0 {
+        return Err("percent_above100");
+    }
+    grams.map(|grams| to_the_microgram(grams * 10.0 * percent)).ok_or("no_size")
+}
+
+fn strength(stated: &OraclePotency) -> Option<f64> {
+    stated.min.zip(stated.max).map(|(min, max)| f64::midpoint(min, max))
+}
+
+fn to_the_microgram(mg: f64) -> f64 {
+    (mg * 1000.0).round() / 1000.0
 }
