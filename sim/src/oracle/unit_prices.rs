@@ -36,70 +36,75 @@ pub(crate) fn of_store(world: &World, store: &StoreSeed, crawl: u32) -> Vec<Orac
     (0..store.size).filter_map(of_product).flatten().collect()
 }
 
+/// 100 % as a strength.
+const PERCENT_100: i64 = 200_000;
+
 fn of_option(store: &str, truth: &Product<'_>, at: usize) -> OracleUnitPrices {
     let option = variant(truth, at, false);
-    let dosed = matches!(truth.category.potency, Potency::Milligrams | Potency::MilligramsPerGram);
+    let is_measured = truth.category.potency != Potency::Nothing;
+    let is_dosed = matches!(truth.category.potency, Potency::Milligrams | Potency::MilligramsPerGram);
     // the milligrams in a dosed good's label are its THC
-    let grams = option.size_mg.filter(|_| !dosed).map(|mg| mg as f64 / 1000.0);
-    let thc_mg = match truth.category.potency {
+    let mg = option.size_mg.filter(|_| is_measured && !is_dosed);
+    let stated = potency(truth.thc, truth.category);
+    let thc_ug = match truth.category.potency {
         Potency::Nothing => Err("not_measured"),
-        _ if dosed => dose_mg(&potency(truth.thc, truth.category), option.size_mg),
-        _ => share_mg(&potency(truth.thc, truth.category), grams),
+        Potency::Milligrams | Potency::MilligramsPerGram => dose_ug(&stated, option.size_mg),
+        Potency::Percentage => share_ug(&stated, mg),
     };
-    let no_unit_price = match (truth.category.potency, grams, option.size_ml) {
-        (Potency::Nothing, ..) => Some("not_measured"),
-        (_, None, None) => Some("no_size"),
-        _ => None,
-    };
-    let measured = no_unit_price.is_none();
     OracleUnitPrices {
         platform_dispensary_id: store.to_owned(),
         provider_product_id: truth.id.clone(),
         label: option.label,
         nth: option.nth,
-        per_g: by(&option, grams.filter(|_| measured)),
-        per_ml: by(&option, option.size_ml),
-        per_mg_thc: by(&option, thc_mg.ok()),
-        thc_mg: thc_mg.ok(),
-        basis: match (option.size_ml, thc_mg, grams) {
+        per_g: by(&option, mg),
+        per_ml: by(&option, option.size_ml.map(|ml| (ml * 1000.0) as i64)),
+        per_mg_thc: by(&option, thc_ug.ok()),
+        thc_mg: thc_ug.ok().map(|ug| ug as f64 / 1000.0),
+        basis: match (option.size_ml, thc_ug, mg) {
             (Some(_), ..) => Some("volume"),
-            (_, Ok(_), _) if dosed => Some("stated_thc"),
-            (_, _, Some(_)) if measured => Some("weight"),
+            (_, Ok(_), _) if is_dosed => Some("stated_thc"),
+            (_, _, Some(_)) => Some("weight"),
             _ => None,
         },
-        no_unit_price,
-        no_thc_price: thc_mg.err(),
+        no_unit_price: match (mg, option.size_ml) {
+            _ if !is_measured => Some("not_measured"),
+            (None, None) => Some("no_size"),
+            _ => None,
+        },
+        no_thc_price: thc_ug.err(),
     }
 }
 
-/// The prices that are paid, for one of an amount.
-fn by(option: &OracleVariant, amount: Option<f64>) -> [Option<i64>; 2] {
+/// The prices that are paid, for a thousand of an amount.
+fn by(option: &OracleVariant, amount: Option<i64>) -> [Option<i64>; 2] {
     let paid = [option.special_price_rec.or(option.price_rec), option.special_price_med.or(option.price_med)];
-    paid.map(|cents| Some((f64::from(cents?) * 1000.0 / amount? + 0.5).floor() as i64))
+    paid.map(|cents| Some(half_up(i64::from(cents?) * 1_000_000, amount?)))
 }
 
-/// THC in a package of a dosed good, to the microgram. `label_mg`: the milligrams that its label states.
-fn dose_mg(stated: &OraclePotency, label_mg: Option<i64>) -> Result<f64, &'static str> {
+/// Micrograms of THC in a package of a dosed good. `label_mg`: the milligrams that its label states.
+fn dose_ug(stated: &OraclePotency, label_mg: Option<i64>) -> Result<i64, &'static str> {
     match (strength(stated), stated.unit) {
-        (Some(mg), Some("MILLIGRAMS")) => Ok(to_the_microgram(mg)),
-        (Some(percent), Some("PERCENTAGE")) if percent > 100.0 => Err("percent_above100"),
-        _ => label_mg.map(|mg| mg as f64).ok_or("no_thc"),
+        (Some(mg), Some("MILLIGRAMS")) => Ok(half_up(mg, 2)),
+        (Some(percent), Some("PERCENTAGE")) if percent > PERCENT_100 => Err("percent_above100"),
+        _ => label_mg.map(|mg| mg * 1000).ok_or("no_thc"),
     }
 }
 
-/// THC in goods that are weighed, to the microgram.
-fn share_mg(stated: &OraclePotency, grams: Option<f64>) -> Result<f64, &'static str> {
+/// The same in goods that are weighed.
+fn share_ug(stated: &OraclePotency, mg: Option<i64>) -> Result<i64, &'static str> {
     let percent = strength(stated).filter(|_| stated.unit == Some("PERCENTAGE")).ok_or("no_thc")?;
-    if percent > 100.0 {
+    if percent > PERCENT_100 {
         return Err("percent_above100");
     }
-    grams.map(|grams| to_the_microgram(grams * 10.0 * percent)).ok_or("no_size")
+    mg.map(|mg| half_up(mg * percent, 200)).ok_or("no_size")
 }
 
-fn strength(stated: &OraclePotency) -> Option<f64> {
-    stated.min.zip(stated.max).map(|(min, max)| f64::midpoint(min, max))
+/// Two thousandths of the stated unit: the sum of a range's ends, which have three decimals.
+fn strength(stated: &OraclePotency) -> Option<i64> {
+    let thousandths = |value: f64| (value * 1000.0).round() as i64;
+    Some(thousandths(stated.min?) + thousandths(stated.max?))
 }
 
-fn to_the_microgram(mg: f64) -> f64 {
-    (mg * 1000.0).round() / 1000.0
+fn half_up(dividend: i64, divisor: i64) -> i64 {
+    (2 * dividend + divisor) / (2 * divisor)
 }

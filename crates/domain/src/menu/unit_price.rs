@@ -190,23 +190,28 @@ fn thc_ug(product: Measured<'_>, option: &Variant, amount: &Amount) -> Result<i6
     };
     let stated = product.thc.and_then(|thc| Some((middle(thc)?, thc.unit?)));
     let ug = match (stated, mass_ug) {
-        (Some((value, PotencyUnit::Milligrams)), _) => value * 1000.0,
+        (Some((value, PotencyUnit::Milligrams)), _) => part(1000, value, 1),
         (Some((percent, PotencyUnit::Percentage)), _) if percent > 100.0 => return Err(NoUnitPrice::PercentAbove100),
-        (Some((percent, PotencyUnit::Percentage)), Some(mass)) => mass as f64 * percent / 100.0,
-        (Some((value, PotencyUnit::MilligramsPerGram)), Some(mass)) => mass as f64 * value / 1000.0,
+        (Some((percent, PotencyUnit::Percentage)), Some(mass)) => part(mass, percent, 100),
+        (Some((value, PotencyUnit::MilligramsPerGram)), Some(mass)) => part(mass, value, 1000),
         // the share of an unknown mass
         (Some(_), None) if product.measure == Measure::Mass => return Err(no_mass(amount)),
         _ if product.measure == Measure::Thc && is_in_milligrams(&option.option_label) => {
-            option.size_mg.unwrap_or_default() as f64 * 1000.0
+            option.size_mg.map(|mg| mg.saturating_mul(1000))
         }
-        _ => return Err(NoUnitPrice::NoThc),
+        _ => None,
     };
-    if mass_ug.is_some_and(|mass| ug > mass as f64) {
-        return Err(NoUnitPrice::ThcAboveMass);
-    }
     // less than a microgram is none
-    let is_some = (1.0..1e15).contains(&ug);
-    is_some.then_some(ug.round() as i64).ok_or(NoUnitPrice::NoThc)
+    let ug = ug.filter(|ug| *ug > 0).ok_or(NoUnitPrice::NoThc)?;
+    if mass_ug.is_some_and(|mass| ug > mass) { Err(NoUnitPrice::ThcAboveMass) } else { Ok(ug) }
+}
+
+/// `count` of the `parts` equal parts of a whole, in whole numbers throughout: potencies are decimals, which binary fractions
+/// would round the wrong way.
+fn part(whole: i64, count: f64, parts: i64) -> Option<i64> {
+    const MILLIONTHS: f64 = 1e6;
+    let count = (0.0..1e9).contains(&count).then(|| (count * MILLIONTHS).round() as i128)?;
+    half_up(i128::from(whole) * count, i128::from(parts) * MILLIONTHS as i128)
 }
 
 fn no_mass(amount: &Amount) -> NoUnitPrice {
@@ -275,6 +280,12 @@ mod tests {
             Ok(mg) => assert_eq!((unit.thc_mg, unit.per_mg_thc), (Some(mg), Ok(Prices { rec: Some(5000), med: None }))),
             Err(reason) => assert_eq!((unit.thc_mg, unit.per_mg_thc), (None, Err(reason))),
         }
+    }
+
+    #[test]
+    fn half_a_microgram_of_thc_is_rounded_up() {
+        let unit = prices(Measure::Mass, "", percent(36.1955).as_ref(), &option("28.3g", Some(28_300), 2525));
+        assert_eq!(unit.thc_mg, Some(10_243.327));
     }
 
     #[rstest]
