@@ -47,7 +47,7 @@ async fn a_changed_file_of_views_keeps_the_rights_of_readers() {
     let made_by_an_older_program = "
         DROP VIEW drover_v1.stores;
         CREATE VIEW drover_v1.stores AS SELECT 'one' AS store_id;
-        UPDATE schema_objects SET checksum = 'older' WHERE name = '95_drover_v1'";
+        UPDATE schema_objects SET checksum = 'older' WHERE name = '06_drover_v1'";
     database.raw.batch_execute(made_by_an_older_program).await.unwrap();
     db::schema::migrate::up(&database.db).await.unwrap();
     assert_eq!(super::refused(&reader, "SELECT store FROM drover_v1.stores").await, None);

@@ -1,6 +1,7 @@
 -- The schema drover_v1: what analysts read. Its views only grow: no column is renamed or removed, and none changes its type. Their words are
 -- those of the API and the export. They call no function of drover's: a view reads tables with its owner's rights, and calls functions with
--- those of its reader, who has none here. They read no table of the queue: a long report holds up no change of it.
+-- those of its reader, who has none here. They read no table of the queue: a long report holds up no change of it. They come before the
+-- triggers: a migration that waits for a reader holds no lock of the queue.
 
 DO $$
 BEGIN
