@@ -51,7 +51,9 @@ fn refusal(error: ReaderError, login: &LoginName) -> anyhow::Error {
 fn text(answer: &Answer) -> String {
     let login = answer.login;
     match answer.made {
-        true => format!("The login {login} may read drover_v1. Set its password: drover db psql -c '\\password {login}'"),
+        true => {
+            format!("The login {login} may read drover_v1. Set its password: drover db psql -c '\\password {login}'")
+        }
         false => format!("The login {login} may read drover_v1 of this database."),
     }
 }

@@ -48,9 +48,13 @@ async fn filled(is_analysed: bool) -> (TestDatabase, Client) {
 #[case::options_of_a_store("options WHERE store_id = 7 AND is_in_stock")]
 #[case::options_of_a_product("options WHERE product_id = 77")]
 #[case::history_of_a_product("option_prices WHERE product_id = 77 ORDER BY crawled_at")]
-#[case::history_of_an_option("option_prices WHERE product_id = 77 AND option_label = '1g' AND crawled_at > now() - interval '7 days'")]
+#[case::history_of_an_option(
+    "option_prices WHERE product_id = 77 AND option_label = '1g' AND crawled_at > now() - interval '7 days'"
+)]
 #[case::changes_since_a_time("changes WHERE crawled_at > now() - interval '6 hours'")]
-#[case::changes_between_times("changes WHERE crawled_at BETWEEN now() - interval '2 days' AND now() - interval '1 day'")]
+#[case::changes_between_times(
+    "changes WHERE crawled_at BETWEEN now() - interval '2 days' AND now() - interval '1 day'"
+)]
 #[case::changes_behind_a_place("changes WHERE seq >= 2990 AND (seq, n) > (2990, 3) ORDER BY seq, n LIMIT 100")]
 #[case::changes_of_a_store("changes WHERE store_id = 7 AND crawled_at > now() - interval '7 days'")]
 #[tokio::test]
@@ -58,7 +62,8 @@ async fn a_usual_question_reads_no_table_as_a_whole(#[case] question: &str, #[va
     let (_database, reader) = filled(is_analysed).await;
     let plan = texts(&reader, &format!("EXPLAIN SELECT * FROM drover_v1.{question}")).await;
     // a hundred stores are two pages
-    let whole = |line: &&String| line.contains("Seq Scan") && !line.contains(" on dispensaries ") && !is_empty_month(line);
+    let whole =
+        |line: &&String| line.contains("Seq Scan") && !line.contains(" on dispensaries ") && !is_empty_month(line);
     let scans: Vec<&String> = plan.iter().filter(whole).collect();
     assert!(scans.is_empty(), "{}", plan.join("\n"));
 }

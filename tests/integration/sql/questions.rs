@@ -13,15 +13,17 @@ use crate::handlers::test_store::{TestStore, product, variant};
 const ANSWERS: [(&str, &[&str]); 10] = [
     (
         "Cheapest eighths",
-        &["Leaf|Alpine|Kush|3000|8.57", "Leaf|Alpine|Dream|3200|9.14", "Leaf|Borealis|Haze|3500|10.00", "Fern|Alpine|Kush|4800|13.71"],
+        &[
+            "Leaf|Alpine|Kush|3000|8.57",
+            "Leaf|Alpine|Dream|3200|9.14",
+            "Leaf|Borealis|Haze|3500|10.00",
+            "Fern|Alpine|Kush|4800|13.71",
+        ],
     ),
     ("Prices that fell", &["*|Leaf|Kush|3.5g|4000|3000|-25.00"]),
     ("Brand against brand", &["Alpine|2|100.0|9.14", "Borealis|1|50.0|10.00"]),
     ("Stores that sold out", &["Fern|Borealis|Haze|3.5g|*"]),
-    (
-        "Price of one product",
-        &["*|3.5g|4000|4000||9|t", "*|3.5g|3000|4000|3000|9|t"],
-    ),
+    ("Price of one product", &["*|3.5g|4000|4000||9|t", "*|3.5g|3000|4000|3000|9|t"]),
     ("Days on special", &["Kush|3.5g|0.0"]),
     ("Restocks", &["Leaf|Haze|3.5g|*|9|00:10:00"]),
     ("Products that are new", &["*|Leaf|Alpine|Dream|Flower|3200"]),
@@ -71,7 +73,11 @@ fn menu(store: &str, products: impl IntoIterator<Item = Product>) -> Vec<Product
 async fn crawled() -> (TestStore, Client) {
     let leaf = TestStore::new().await;
     let fern = leaf.beside("Fern").await;
-    leaf.database.raw.batch_execute(&format!("UPDATE dispensaries SET name = 'Leaf' WHERE id = {}", leaf.id)).await.unwrap();
+    leaf.database
+        .raw
+        .batch_execute(&format!("UPDATE dispensaries SET name = 'Leaf' WHERE id = {}", leaf.id))
+        .await
+        .unwrap();
     leaf.crawl(0, menu("Leaf", [kush(4000, None), haze(3500, 9)])).await;
     fern.crawl(1, menu("Fern", [kush(4400, None), haze(3300, 9)])).await;
     leaf.crawl(600, menu("Leaf", [kush(4000, Some(3000)), haze(3500, 0)])).await;

@@ -11,10 +11,15 @@ const NOTHING: [&str; 0] = [];
 async fn a_reader_reads_each_view() {
     let database = testkit::database().await;
     let reader = reader_of(&database).await;
-    let views = texts(&reader, "SELECT relname::text FROM pg_class WHERE relnamespace = 'drover_v1'::regnamespace").await;
+    let views =
+        texts(&reader, "SELECT relname::text FROM pg_class WHERE relnamespace = 'drover_v1'::regnamespace").await;
     assert_eq!(views.len(), 5);
     for view in views {
-        assert_eq!(refused(&reader, &format!("SELECT * FROM drover_v1.{view}; SELECT * FROM {view}")).await, None, "{view}");
+        assert_eq!(
+            refused(&reader, &format!("SELECT * FROM drover_v1.{view}; SELECT * FROM {view}")).await,
+            None,
+            "{view}"
+        );
     }
 }
 
@@ -59,7 +64,9 @@ async fn a_reader_calls_no_function_of_drover() {
          WHERE f.pronamespace = 'public'::regnamespace AND has_function_privilege(f.oid, 'EXECUTE')
            AND NOT EXISTS (SELECT FROM pg_depend e WHERE e.classid = 'pg_proc'::regclass AND e.objid = f.oid AND e.deptype = 'e')";
     assert_eq!(texts(&reader, open).await, NOTHING);
-    for call in ["claim_task(NULL, 'me')", "sweep_all()", "recover_stale_tasks(0)", "try_lock_sweep()", "publish_changes(1)"] {
+    for call in
+        ["claim_task(NULL, 'me')", "sweep_all()", "recover_stale_tasks(0)", "try_lock_sweep()", "publish_changes(1)"]
+    {
         assert_eq!(refused(&reader, &format!("SELECT * FROM public.{call}")).await, DENIED, "{call}");
     }
 }

@@ -47,7 +47,9 @@ impl FromStr for LoginName {
         let is_plain = begins && text.bytes().all(|byte| is_letter(byte) || byte.is_ascii_digit());
         match is_plain && text.len() <= MAX_NAME_CHARS && !text.starts_with("pg_") && text != "drover_reader" {
             true => Ok(LoginName(text.to_owned())),
-            false => Err("a login has 1 to 63 lower-case letters, digits and underscores, and does not begin with a digit or pg_"),
+            false => Err(
+                "a login has 1 to 63 lower-case letters, digits and underscores, and does not begin with a digit or pg_",
+            ),
         }
     }
 }
