@@ -1,5 +1,7 @@
-//! `drover db`: opens psql on the configured database; starts the private server and prints its URL, or stops
-//! it.
+//! `drover db`: opens psql on the configured database; adds logins of analysts; starts the private server and prints its
+//! URL, or stops it.
+
+mod reader;
 
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -31,6 +33,8 @@ pub enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<String>,
     },
+    /// Add a login that may read the views of drover_v1 and nothing else (docs/sql.md)
+    Reader(reader::Args),
     /// Stop the private server, even if it is in use
     Stop,
     /// Keep the server running until it has had no client for `idle`; `db url` starts this process
@@ -69,6 +73,7 @@ pub async fn run(command: Command, env: &Env) -> anyhow::Result<ExitCode> {
     match command {
         Command::Url => url(env).await,
         Command::Psql { args } => psql(&args, env).await,
+        Command::Reader(args) => reader::run(args, env).await,
         Command::Stop => stop(env).await,
         Command::Hold { server, idle } => hold(&server, idle).await,
     }

@@ -128,7 +128,7 @@ enum Command {
     /// Show or check the configuration
     #[command(subcommand)]
     Config(config::Action),
-    /// Open psql on the database; start or stop the private server
+    /// Open psql on the database; add logins of analysts; start or stop the private server
     #[command(subcommand)]
     Db(db::Command),
     /// Crawl a simulated platform, in a temporary directory or in --dir

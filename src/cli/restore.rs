@@ -64,6 +64,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     }
     drop(progress);
     schema::migrate::up_own(&opened.db).await.map_err(|error| schema_error(opened, error))?;
+    schema::migrate::complete_restored(&opened.db).await.map_err(|error| schema_error(opened, error))?;
 
     restored.reasons.iter().for_each(|reason| env.out.note(format_args!("not copied: {reason}")));
     let is_whole = restored.left == 0;

@@ -53,6 +53,16 @@ async fn content(raw: &tokio_postgres::Client) -> BTreeMap<String, String> {
     content
 }
 
+/// Number of columns with a comment, and of functions that all accounts may execute.
+async fn not_in_dumps(raw: &tokio_postgres::Client) -> (i64, i64) {
+    let sql = "SELECT (SELECT count(*) FROM pg_description WHERE classoid = 'pg_class'::regclass AND objsubid > 0
+                          AND objoid IN (SELECT oid FROM pg_class WHERE relnamespace = 'drover_v1'::regnamespace)),
+                      (SELECT count(*) FROM pg_proc WHERE pronamespace = 'public'::regnamespace
+                          AND has_function_privilege('public', oid, 'EXECUTE'))";
+    let row = raw.query_one(sql, &[]).await.unwrap();
+    (row.get(0), row.get(1))
+}
+
 /// The files of rows under a root.
 fn files(root: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut found = BTreeMap::new();
@@ -90,6 +100,7 @@ async fn a_backup_is_restored_whole_into_an_empty_database_and_goes_on_crawling(
     assert_eq!(told["restored"]["copied"].as_u64(), Some(4));
     let original = testkit::connect(farm.url()).await;
     assert_eq!(content(&restored.raw).await, content(&original).await);
+    assert_eq!(not_in_dumps(&restored.raw).await, not_in_dumps(&original).await);
     assert_eq!(files(&root), files(farm.storage()));
 
     let again = restore(&target, &restored, &root).await;

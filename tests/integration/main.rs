@@ -55,6 +55,7 @@ mod roles;
 mod same_slot;
 mod service_manager;
 mod signals;
+mod sql;
 mod statements;
 mod stats;
 mod stealth;

@@ -4,8 +4,9 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// Statements that are not of drover's own tables: they run before there are any, in pieces.
-const WITHOUT_SCHEMA: [&str; 1] = ["schema/migrate/bookkeeping.sql"];
+/// Files of several statements, which are not of drover's own tables.
+const WITHOUT_SCHEMA: [&str; 3] =
+    ["schema/migrate/bookkeeping.sql", "schema/reader/roles.sql", "schema/reader/grants.sql"];
 
 /// The statement with the files that it includes, the words of an order, and a number for each name. The compiler
 /// compares the names with the values that the program gives.

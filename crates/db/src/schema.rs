@@ -5,5 +5,6 @@ pub mod installation;
 pub mod legacy;
 pub mod migrate;
 pub mod partitions;
+pub mod reader;
 pub mod server_info;
 pub(crate) mod task_kinds;

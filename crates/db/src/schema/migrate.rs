@@ -29,6 +29,8 @@ const LOCK_TIMEOUT: Duration = Duration::from_secs(1);
 /// Pause between two such waits, in which the queue works.
 const LOCK_PAUSE: Duration = Duration::from_secs(2);
 const MAX_LOCK_ATTEMPTS: u32 = 10;
+/// The object file with all that a dump lacks: comments, and the rights of other accounts.
+const NOT_DUMPED: &str = "96_drover_v1_comments";
 
 /// Reason why the schema does not suit this program. Only [`MigrateError::Db`] and [`MigrateError::Locked`]
 /// may pass by themselves.
@@ -115,6 +117,16 @@ pub async fn up_own(db: &Db) -> Result<Report, MigrateError> {
     }
     require_own(db).await?;
     up(db).await
+}
+
+/// Completes a restored database, whose schema is up to date, by what its dump lacks.
+pub async fn complete_restored(db: &Db) -> Result<(), MigrateError> {
+    let lacking = OBJECTS.iter().filter(|(name, _)| *name == NOT_DUMPED);
+    let tx = db.begin_maintenance().await?;
+    for (name, sql) in lacking {
+        tx.batch(sql).await.map_err(failed(name))?;
+    }
+    Ok(tx.commit().await?)
 }
 
 /// Refuses a database with another program's tables.

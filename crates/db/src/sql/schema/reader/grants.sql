@@ -1,0 +1,8 @@
+-- Opens drover_v1 of this database, for its owner: to read it, and the views that later releases add.
+GRANT USAGE ON SCHEMA drover_v1 TO drover_reader;
+GRANT SELECT ON ALL TABLES IN SCHEMA drover_v1 TO drover_reader;
+DO $$
+BEGIN
+  EXECUTE format('ALTER DEFAULT PRIVILEGES FOR ROLE %s IN SCHEMA drover_v1 GRANT SELECT ON TABLES TO drover_reader',
+                 (SELECT n.nspowner::regrole FROM pg_namespace n WHERE n.nspname = 'drover_v1'));
+END $$;
