@@ -29,13 +29,13 @@ export function readYes(text) {
 export const writeYes = (value) => (value === "true" ? "yes" : "no");
 
 /** Dollars as cents. @param {string} text */
-function readDollars(text) {
+export function readDollars(text) {
   const dollars = /^\$?\d+(\.\d{1,2})?$/.test(text) ? Number(text.replace("$", "")) : Number.NaN;
   return dollars <= MAX_DOLLARS ? String(Math.round(dollars * 100)) : null;
 }
 
 /** @param {string} cents */
-const writeDollars = (cents) => (Number(cents) / 100).toFixed(2).replace(".00", "");
+export const writeDollars = (cents) => (Number(cents) / 100).toFixed(2).replace(".00", "");
 
 /** @type {Qualifier[]} */
 export const PRODUCT_QUALIFIERS = [
@@ -96,7 +96,7 @@ const Row = memo((/** @type {{ of: ProductView, stores: boolean }} */ { of: prod
 /** The price that is paid, in cents: the recreational one if there is one. @param {Prices} of */
 export const paid = (of) => of.special_price_rec ?? of.price_rec ?? of.special_price_med ?? of.price_med ?? null;
 
-/** The price without a sale. @param {Prices} of */
+/** The price without a special. @param {Prices} of */
 export const regular = (of) => of.price_rec ?? of.price_med ?? null;
 
 /** @param {Prices} of */
@@ -113,7 +113,7 @@ export function medicalText(of) {
 
 /** @param {{ of: Prices }} properties */
 function Price({ of }) {
-  const notes = [isOnSale(of) && `sale, from ${money(regular(of))}`, medicalText(of)].filter(Boolean);
+  const notes = [isOnSale(of) && `special, from ${money(regular(of))}`, medicalText(of)].filter(Boolean);
   return html`${money(paid(of))}${notes.map((note) => html`<br /><span class="scope">${note}</span>`)}`;
 }
 
