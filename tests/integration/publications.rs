@@ -59,7 +59,7 @@ async fn follow(db: Db, begin: ChangePlace, limit: i64, is_published: Arc<Atomic
         drop(client);
         read.extend(part.changes);
         place = part.next;
-        if part.is_newest && was_published {
+        if part.is_end && was_published {
             return read;
         }
         tokio::task::yield_now().await;
@@ -163,5 +163,5 @@ async fn batches_that_are_older_than_the_retention_go_and_readers_of_them_expire
         feed::read_on(&client, &place, &ChangeQuestion::default()).await.unwrap()
     };
     assert_eq!(read(1).await, FeedRead::Expired { removed: 2 });
-    assert!(matches!(read(2).await, FeedRead::Part(part) if part.is_newest));
+    assert!(matches!(read(2).await, FeedRead::Part(part) if part.is_end));
 }

@@ -8,7 +8,7 @@ import { html, memo } from "../core/html.js";
 import { useResource } from "../core/resource.js";
 import { Empty, Loaded, PageHead, Panel } from "../parts/panel.js";
 import { usePage } from "../parts/page.js";
-import { filtersOf, QueryBox } from "../parts/query-box.js";
+import { filtersOf, QueryBox, readTime } from "../parts/query-box.js";
 import { Pager, useSteadyRows, Waiting } from "../parts/rows.js";
 import { AGES, ageText, headsOf } from "../parts/sort.js";
 import { Ago } from "../parts/time.js";
@@ -17,12 +17,6 @@ import { callerText, sentenceOf } from "./audit/sentence.js";
 /** @import { Qualifier } from "../parts/query-box.js" */
 /** @import { AuditRow } from "../types/api" */
 /** @import { Data } from "../types/requests" */
-
-/** @param {string} text a day, or a time */
-function time(text) {
-  const at = Date.parse(text);
-  return Number.isNaN(at) ? null : new Date(at).toISOString();
-}
 
 /** @type {Qualifier[]} */
 const QUALIFIERS = [
@@ -34,8 +28,8 @@ const QUALIFIERS = [
     isOpen: true,
     values: ["tasks.create", "tasks.retry", "tasks.cancel", "tasks.bulk", "workers.order", "stores.set", "stores.bulk", "proxies.import"],
   },
-  { word: "from", parameter: "from", help: "a day or time in UTC, such as 2026-11-22", read: time, accepts: (value) => time(value) !== null },
-  { word: "to", parameter: "to", help: "a day or time in UTC", read: time, accepts: (value) => time(value) !== null },
+  { word: "from", parameter: "from", help: "a day or time in UTC, such as 2026-11-22", read: readTime, accepts: (value) => readTime(value) !== null },
+  { word: "to", parameter: "to", help: "a day or time in UTC", read: readTime, accepts: (value) => readTime(value) !== null },
 ];
 const PARAMETERS = /** @type {const} */ (["who", "action", "from", "to", "sort", "cursor"]);
 

@@ -13,13 +13,14 @@ import { FormDialog } from "../parts/form.js";
 import { Icon } from "../parts/icon.js";
 import { usePage } from "../parts/page.js";
 import { Empty, Loaded, PageHead, Panel } from "../parts/panel.js";
+import { bodyOf } from "../parts/record-form.js";
 import { RowAction } from "../parts/row-action.js";
 import { Pager, useSteadyRows, Waiting } from "../parts/rows.js";
 import { headsOf, sorted } from "../parts/sort.js";
 import { Status } from "../parts/status.js";
 import { Ago } from "../parts/time.js";
 import { act } from "../parts/toast.js";
-import { bodyOf, counted, KIND_NAMES, KINDS, referred } from "./media/kinds.js";
+import { counted, KIND_NAMES, KINDS, referred } from "./media/kinds.js";
 
 /** @import { Keys } from "../parts/sort.js" */
 /** @import { Values } from "../parts/form.js" */

@@ -20,7 +20,7 @@ import { act } from "../parts/toast.js";
 
 /** @import { Qualifier } from "../parts/query-box.js" */
 /** @import { Values } from "../parts/form.js" */
-/** @import { Endpoint, NotificationView } from "../types/api" */
+/** @import { ChangeMessage, Endpoint, NotificationView } from "../types/api" */
 /** @import { Data } from "../types/requests" */
 
 /** Class, icon and word. @type {Record<string, [string, string, string]>} */
@@ -90,10 +90,17 @@ const Row = memo((/** @type {{ of: NotificationView }} */ { of: each }) => {
 /** The job that ended, or the number of events of the crawl; a test has neither. @param {NotificationView} each */
 function subjectOf({ event, subject, body }) {
   if (event === "test") return "of the endpoint";
+  if (event === "products.changed") return changesOf(body);
   if (!event.startsWith("job.")) return eventsOf(body);
   const { job_type: type, account } = /** @type {{ job_type?: string, account?: string | null }} */ (body);
   const task = subject.split(":")[0];
   return html`<a class="link" href=${link(`/admin/tasks/${task}`)}>job ${task}</a> ${type}${account && html` <bdi>${account}</bdi>`}`;
+}
+
+/** @param {Record<string, unknown>} body */
+function changesOf(body) {
+  const { rule, count: number, changes } = /** @type {ChangeMessage} */ (/** @type {unknown} */ (body));
+  return html`rule <bdi>${rule.name}</bdi>: ${plural(number, "change")}${changes[0] && html`, <bdi>${changes[0].text}</bdi>`}`;
 }
 
 /** @param {Record<string, unknown>} body */

@@ -15,9 +15,10 @@ import { Status } from "../parts/status.js";
 import { stockText } from "../parts/products.js";
 import { refusalText, toast } from "../parts/toast.js";
 import { Changes } from "./product/changes.js";
-import { PriceChart, StockCharts } from "./product/charts.js";
+import { StockCharts } from "./product/charts.js";
 import { Facts } from "./product/facts.js";
 import { Figures } from "./product/figures.js";
+import { PriceChart } from "./product/price.js";
 import { csvOf, gapsOf, optionName, seriesOf } from "./product/series.js";
 
 /** @import { EventOf } from "../core/html.js" */
@@ -43,19 +44,20 @@ export function Page({ id, query }) {
   const from = useMemo(() => Math.floor((now() - days * DAY_MS) / HOUR_MS) * HOUR_MS, [days]);
   const groups = groupsOf(product?.options ?? []);
   const group = Math.min(groups.length - 1, Math.max(0, Number(query.get("group")) || 0));
-  const histories = useHistories(id, from, product && groups[group]);
+  const only = /^\d{1,3}$/.test(query.get("option") ?? "") ? product?.options[Number(query.get("option"))] : undefined;
+  const histories = useHistories(id, from, product && (only ? [only] : groups[group]));
   const all = useTogether(histories);
   usePage(product?.name ?? `Product ${id}`, answer, ...histories);
   if (!product) return html`<${Missing} id=${id} answer=${answer} />`;
-  return html`<${Head} product=${product} days=${days} from=${from} />
+  return html`<${Head} product=${product} days=${days} from=${from} only=${only} />
     <${Loaded} of=${all} what="The history">${(/** @type {ProductHistory[]} */ data) => {
       const shown = shownOf(product, data, from);
       const words = shown.since ?? plural(days, "day");
       return html`<${Figures} product=${product} series=${shown.series} span=${shown.span} period=${words} />
         <div class="cols wide-left">
           <div class="stack">
-            <${Groups} groups=${groups} group=${group} id=${id} query=${query} />
-            <${PriceChart} series=${shown.series} span=${shown.span} period=${words} hasGaps=${shown.hasGaps} />
+            ${!only && html`<${Groups} groups=${groups} group=${group} id=${id} query=${query} />`}
+            <${PriceChart} series=${shown.series} span=${shown.span} period=${words} hasGaps=${shown.hasGaps} query=${query} />
             <${StockCharts} series=${shown.series} span=${shown.span} period=${words} />
           </div>
           <div class="stack"><${Facts} product=${product} />
@@ -131,8 +133,8 @@ function useTogether(answers) {
   };
 }
 
-/** @param {{ product: ProductDetail, days: number, from: number }} properties */
-function Head({ product, days, from }) {
+/** @param {{ product: ProductDetail, days: number, from: number, only: OptionView | undefined }} properties */
+function Head({ product, days, from, only }) {
   const mark = product.is_in_stock
     ? html`<${Status} kind="done" icon="done" word="In stock" />`
     : html`<${Status} kind="off" icon="off" word=${stockText(product) === "sold out" ? "Sold out" : stockText(product)} />`;
@@ -140,6 +142,7 @@ function Head({ product, days, from }) {
     html`<bdi>${product.brand}</bdi>, `}at <a href=${link(`/admin/stores/${product.dispensary_id}`)}>
       <bdi>${product.dispensary_name}</bdi></a>`;
   return html`<${PageHead} title=${product.name} crumb=${html`<a href=${link("/admin/products")}>Products</a>`} mark=${html`<${CopyId} id=${product.id} what="product" />${mark}`} scope=${scope}>
+    ${product.options.length > 1 && html`<${Chooser} options=${product.options} only=${only} />`}
     <label class="sr" for="range">Range</label>
     <select id="range" onChange=${(/** @type {EventOf<HTMLSelectElement>} */ event) =>
       setQuery({ range: event.target.value === String(DEFAULT_RANGE) ? null : event.target.value })}>
@@ -149,6 +152,12 @@ function Head({ product, days, from }) {
     <button class="btn" type="button" onClick=${() => download(product, from)}>Numbers as CSV</button>
   </${PageHead}>`;
 }
+
+/** Selects one option alone. @param {{ options: OptionView[], only: OptionView | undefined }} properties */
+const Chooser = ({ options, only }) => html`<select aria-label="Option" onChange=${(/** @type {EventOf<HTMLSelectElement>} */ event) =>
+    setQuery({ option: event.target.value })}>
+  <option value="" selected=${!only}>${options.length > TOGETHER ? `By ${TOGETHER} options` : "All options"}</option>
+  ${options.map((option, at) => html`<option key=${at} value=${String(at)} selected=${option === only}>${optionName(option)}</option>`)}</select>`;
 
 /** The facts about all options, whichever are shown. @param {ProductDetail} product @param {number} from */
 async function download(product, from) {

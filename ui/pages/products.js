@@ -11,7 +11,7 @@ import { setQuery } from "../core/router.js";
 import { Icon } from "../parts/icon.js";
 import { usePage } from "../parts/page.js";
 import { Empty, Loaded, PageHead, Panel } from "../parts/panel.js";
-import { products, PRODUCT_QUALIFIERS, ProductTable } from "../parts/products.js";
+import { MAX_PER_GRAM, products, PRODUCT_QUALIFIERS, ProductTable } from "../parts/products.js";
 import { asText, filtersOf, QueryBox, readId } from "../parts/query-box.js";
 import { Pager } from "../parts/rows.js";
 
@@ -27,6 +27,7 @@ const EXAMPLES = 8;
 /** @type {Qualifier[]} */
 const QUALIFIERS = [
   ...PRODUCT_QUALIFIERS,
+  MAX_PER_GRAM,
   { word: "state", parameter: "state", help: "two letters, such as MI", read: (text) => (/^[a-z]{2}$/i.test(text) ? text.toUpperCase() : null) },
   { word: "city", parameter: "city", help: 'a name; with spaces in quotes, "like this"' },
   { word: "store", parameter: "store", help: "a part of its name, or its id", read: readId, find: suggestStores },
@@ -37,6 +38,7 @@ const SORTS = [
   ["name", "by name"],
   ["price", "cheapest first"],
   ["price_desc", "dearest first"],
+  ["unit_price", "cheapest by gram or THC first"],
   ["price_change", "latest price change first"],
   ["newest", "newest first"],
 ];
@@ -113,7 +115,7 @@ function Beginning() {
   return html`<section class="panel" aria-labelledby="h-search"><h2 class="sr" id="h-search">How to search</h2>
     <${Empty} icon="search" title="Type words of a name or brand">
         <p>The beginnings of words are enough, and a spelling mistake is forgiven. Filters narrow it down: <span
-          class="mono">category: brand: in_stock: on_special: min_price: max_price: state: city: store:</span></p>
+          class="mono">category: brand: in_stock: on_special: min_price: max_price: max_per_gram: state: city: store:</span></p>
         <p>Filters alone list every product that matches them: <a class="link"
           href=${link("/admin/products", { sort: "newest" })}>the newest</a>, <a class="link"
           href=${link("/admin/products", { sort: "price_change" })}>the latest price changes</a>.</p>

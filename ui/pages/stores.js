@@ -12,7 +12,7 @@ import { Icon } from "../parts/icon.js";
 import { usePage } from "../parts/page.js";
 import { Empty, Loaded, PageHead } from "../parts/panel.js";
 import { readYes, writeYes } from "../parts/products.js";
-import { asText, filtersOf, PLATFORM, QueryBox } from "../parts/query-box.js";
+import { asText, filtersOf, PLATFORM, QueryBox, readState } from "../parts/query-box.js";
 import { Pager, useSteadyRows, Waiting } from "../parts/rows.js";
 import { SelectAll, useSelection } from "../parts/selection.js";
 import { headsOf } from "../parts/sort.js";
@@ -46,7 +46,7 @@ const ORDERS = {
 /** @type {Qualifier[]} */
 const QUALIFIERS = [
   { word: "words", parameter: "q", help: "of the name or city, or an id" },
-  { word: "state", parameter: "state", help: "two letters, such as MI", read: (text) => (/^[a-z]{2}$/i.test(text) ? text.toUpperCase() : null) },
+  { word: "state", parameter: "state", help: "two letters, such as MI", read: readState },
   PLATFORM,
   { word: "group", parameter: "group", help: "a name" },
   {

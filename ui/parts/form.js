@@ -17,7 +17,7 @@ const MAX_FAULTS = 20;
 
 /**
  * The values of a form by the names of its fields; null where a field was left empty.
- * @typedef {Record<string, string | number | boolean | File | null>} Values
+ * @typedef {Record<string, string | number | boolean | File | string[] | null>} Values
  */
 
 /**
@@ -25,9 +25,9 @@ const MAX_FAULTS = 20;
  * @property {string} name as the API names it
  * @property {string} label
  * @property {string} [help]
- * @property {"text" | "number" | "select" | "checkbox" | "textarea" | "password" | "datetime-local" | "file" | "store"} [type] of a store: its value is the id
- * @property {(string | [string, string])[]} [options] of a select: values, or pairs of value and word
- * @property {string | number | boolean | null} [value] at first
+ * @property {"text" | "number" | "select" | "checkbox" | "textarea" | "password" | "datetime-local" | "file" | "store" | "checks"} [type] of a store: its value is the id; of checks: several of the options
+ * @property {(string | [string, string])[]} [options] of a select or checks: values, or pairs of value and word
+ * @property {string | number | boolean | string[] | null} [value] at first
  * @property {boolean} [required]
  * @property {number | string} [min]
  * @property {number | string} [max]
@@ -102,16 +102,21 @@ function Input({ field, wrong }) {
       <label><input ...${common} type="checkbox" defaultChecked=${!!value} /> ${label}</label>
       <${Note} id=${described} text=${note} /></div>`;
   }
+  if (type === "checks") {
+    const checked = Array.isArray(value) ? value : [];
+    return html`<fieldset id=${id} tabindex="-1" class=${`field checks ${wrong ? "wrong" : ""}`} aria-describedby=${described}><legend>${label}</legend>
+      ${options.map(pairOf).map(([key, word]) => html`<label key=${key}><input type="checkbox" name=${name} value=${key}
+        defaultChecked=${checked.includes(key)} /> ${word}</label>`)}
+      <${Note} id=${described} text=${note} /></fieldset>`;
+  }
   const input =
     type === "select"
-      ? html`<select ...${common}>${options.map((option) => {
-          const [key, word] = typeof option === "string" ? [option, option] : option;
-          return html`<option key=${key} value=${key} selected=${String(value ?? "") === key}>${word}</option>`;
-        })}</select>`
+      ? html`<select ...${common}>${options.map(pairOf).map(([key, word]) =>
+          html`<option key=${key} value=${key} selected=${String(value ?? "") === key}>${word}</option>`)}</select>`
       : type === "textarea"
         ? html`<textarea ...${common} rows="6" placeholder=${placeholder} defaultValue=${value ?? ""}></textarea>`
         : type === "store"
-          ? html`<${StoreField} id=${id} name=${name} required=${required} described=${described} isWrong=${!!wrong} />`
+          ? html`<${StoreField} id=${id} name=${name} required=${required} described=${described} isWrong=${!!wrong} first=${value ?? ""} />`
         : type === "file"
           ? html`<input ...${common} type="file" accept=${accept} />`
           : html`<input ...${common} type=${type} min=${min} max=${max} step=${type === "number" ? "any" : undefined}
@@ -121,6 +126,9 @@ function Input({ field, wrong }) {
     <${Note} id=${described} text=${note} /></div>`;
 }
 
+/** @param {string | [string, string]} option @returns {[string, string]} */
+const pairOf = (option) => (typeof option === "string" ? [option, option] : option);
+
 /** @param {{ id?: string, text?: string }} properties */
 const Note = ({ id, text }) => text && html`<small id=${id}>${text}</small>`;
 
@@ -129,6 +137,10 @@ function valuesOf(form, fields) {
   /** @type {Values} */
   const values = {};
   for (const { name, type } of fields) {
+    if (type === "checks") {
+      values[name] = [...form.querySelectorAll(`[name="${name}"]:checked`)].map((each) => /** @type {HTMLInputElement} */ (each).value);
+      continue;
+    }
     const input = /** @type {HTMLInputElement} */ (form.elements.namedItem(name));
     if (type === "checkbox") values[name] = input.checked;
     else if (type === "file") values[name] = input.files?.[0] ?? null;

@@ -2,7 +2,7 @@
 // Lists of products: the filters of both lists, their rows, and the format of prices and stock.
 
 import { link } from "../core/base.js";
-import { count, money, plural, sentence } from "../core/format.js";
+import { count, decimal, money, plural, sentence } from "../core/format.js";
 import { html, memo } from "../core/html.js";
 import { StoredImage } from "./image.js";
 import { useSteadyRows, Waiting } from "./rows.js";
@@ -18,6 +18,8 @@ const STATUS_WORDS = { oos: "sold out", unknown: "not known" };
 const THUMB = 32;
 /** Half a cent is not a price. */
 const MAX_DOLLARS = 20_000_000;
+/** In a cent. */
+export const MILLICENTS = 1000;
 
 /** @param {string} text @returns {string | null} */
 export function readYes(text) {
@@ -29,13 +31,28 @@ export function readYes(text) {
 export const writeYes = (value) => (value === "true" ? "yes" : "no");
 
 /** Dollars as cents. @param {string} text */
-function readDollars(text) {
+export function readDollars(text) {
   const dollars = /^\$?\d+(\.\d{1,2})?$/.test(text) ? Number(text.replace("$", "")) : Number.NaN;
   return dollars <= MAX_DOLLARS ? String(Math.round(dollars * 100)) : null;
 }
 
+/** Dollars as millicents. @param {string} text */
+const readUnitPrice = (text) => {
+  const cents = readDollars(text);
+  return cents === null ? null : String(Number(cents) * MILLICENTS);
+};
+
+/** Only for lists of all stores. @type {Qualifier} */
+export const MAX_PER_GRAM = {
+  word: "max_per_gram",
+  parameter: "max_unit_price",
+  help: "dollars a gram, such as 7.50",
+  read: readUnitPrice,
+  write: (millicents) => writeDollars(String(Number(millicents) / MILLICENTS)),
+};
+
 /** @param {string} cents */
-const writeDollars = (cents) => (Number(cents) / 100).toFixed(2).replace(".00", "");
+export const writeDollars = (cents) => (Number(cents) / 100).toFixed(2).replace(".00", "");
 
 /** @type {Qualifier[]} */
 export const PRODUCT_QUALIFIERS = [
@@ -43,8 +60,8 @@ export const PRODUCT_QUALIFIERS = [
   {
     word: "category",
     parameter: "category",
-    values: ["flower", "pre-rolls", "vaporizers", "edible", "concentrate", "tincture", "topicals", "accessories"],
-    help: "as the menu names it",
+    values: ["flower", "pre_roll", "vaporizer", "edible", "drink", "concentrate", "tincture", "capsule", "topical", "accessory"],
+    help: "of every platform, or as the menu names it",
     isOpen: true,
   },
   { word: "brand", parameter: "brand", help: 'a name; with spaces in quotes, "like this"' },
@@ -96,7 +113,7 @@ const Row = memo((/** @type {{ of: ProductView, stores: boolean }} */ { of: prod
 /** The price that is paid, in cents: the recreational one if there is one. @param {Prices} of */
 export const paid = (of) => of.special_price_rec ?? of.price_rec ?? of.special_price_med ?? of.price_med ?? null;
 
-/** The price without a sale. @param {Prices} of */
+/** The price without a special. @param {Prices} of */
 export const regular = (of) => of.price_rec ?? of.price_med ?? null;
 
 /** @param {Prices} of */
@@ -111,9 +128,20 @@ export function medicalText(of) {
   return recreational !== null && medical !== null && medical !== recreational ? `medical ${money(medical)}` : "";
 }
 
-/** @param {{ of: Prices }} properties */
+/** @typedef {Partial<Record<"rec_per_g" | "med_per_g" | "rec_per_ml" | "med_per_ml" | "rec_per_mg_thc" | "med_per_mg_thc", number | null>>} UnitPrices */
+
+/** The price by weight or volume, of dosed goods by THC: as they are compared. @param {UnitPrices & { unit_basis?: string | null }} of */
+export function unitPriceText(of) {
+  const [gram, millilitre, thc] = [of.rec_per_g ?? of.med_per_g, of.rec_per_ml ?? of.med_per_ml, of.rec_per_mg_thc ?? of.med_per_mg_thc];
+  const isDosed = of.unit_basis === "stated_thc" && typeof thc === "number";
+  if (typeof gram === "number" && !isDosed) return `${money(gram / MILLICENTS)} a gram`;
+  if (typeof millilitre === "number" && !isDosed) return `${money(millilitre / MILLICENTS)} a millilitre`;
+  return typeof thc === "number" ? `${decimal(thc / MILLICENTS)} ¢ a mg of THC` : "";
+}
+
+/** @param {{ of: ProductView }} properties */
 function Price({ of }) {
-  const notes = [isOnSale(of) && `sale, from ${money(regular(of))}`, medicalText(of)].filter(Boolean);
+  const notes = [isOnSale(of) && `special, from ${money(regular(of))}`, medicalText(of), unitPriceText(of)].filter(Boolean);
   return html`${money(paid(of))}${notes.map((note) => html`<br /><span class="scope">${note}</span>`)}`;
 }
 

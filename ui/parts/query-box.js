@@ -44,6 +44,15 @@ export const PLATFORM = {
   read: (text) => (PLATFORMS.includes(text) ? text : null),
 };
 
+/** A day, or a time, for `read`. @param {string} text */
+export function readTime(text) {
+  const at = Date.parse(text);
+  return Number.isNaN(at) ? null : new Date(at).toISOString();
+}
+
+/** Two letters, for `read`. @param {string} text */
+export const readState = (text) => (/^[a-z]{2}$/i.test(text) ? text.toUpperCase() : null);
+
 /** An id, for `read`. @param {string} text */
 export const readId = (text) => (/^\d{1,18}$/.test(text) ? text : null);
 

@@ -9,9 +9,9 @@ import { findStores } from "../core/stores.js";
 /** Pause after the last key, before the server is asked. */
 const PAUSE_MS = 200;
 
-/** @param {{ id: string, name: string, required?: boolean, described?: string, isWrong: boolean }} properties */
-export function StoreField({ id, name, required, described, isWrong }) {
-  const [typed, type] = useState("");
+/** @param {{ id: string, name: string, required?: boolean, described?: string, isWrong: boolean, first?: string | number }} properties `first`: the id at first */
+export function StoreField({ id, name, required, described, isWrong, first = "" }) {
+  const [typed, type] = useState(String(first));
   const [offered, offer] = useState(/** @type {{ text: string, id: number }[]} */ ([]));
   const input = useRef(/** @type {HTMLInputElement | null} */ (null));
   useEffect(() => {

@@ -84,6 +84,8 @@ export interface Events {
   rollups: unknown;
   quality: QualityCount[];
   pauses: PauseList;
+  /** Changes of prices and stock were published. */
+  changes: { newest: string };
   again: null;
 }
 

@@ -1,6 +1,6 @@
 //! `/api/changes`: the feed of changes of prices, specials, stock and products, which readers follow by a cursor.
 //!
-//! An answer that would be empty waits for the next change.
+//! An answer that would be empty waits for the next change. In the order `newest`, readers go back from the end.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use chrono::TimeDelta;
 
 use super::media::RecordPath;
 use super::{ApiError, ApiState, Caller, Path, Query, Viewer};
-use contract::changes::{ChangePage, ChangePlace, ChangeQuestion, RehearsalPage, RehearsalQuestion};
+use contract::changes::{ChangeLimit, ChangePage, ChangePlace, ChangeQuestion, RehearsalPage, RehearsalQuestion};
 use contract::position::Position;
 use contract::problem::Problem;
 use db::changes::feed::{self, FeedPart, FeedRead};
@@ -38,6 +38,9 @@ pub async fn list(
 ) -> Result<Json<ChangePage>, ApiError> {
     question.check()?;
     let until = Instant::now() + wait(&api, question.wait.as_deref())?;
+    if question.is_newest_first() {
+        return newest_first(&caller, &api, &question, until).await.map(Json);
+    }
     let mut place = first_place(&caller, &question).await?;
     loop {
         let part = read_on(&caller, &place, &question).await?;
@@ -47,9 +50,31 @@ pub async fn list(
         }
         place = part.next;
         // a filter that leaves few changes: the rest of the feed is read at once
-        if part.is_newest {
+        if part.is_end {
             let _ = api.stop.run_until_cancelled(tokio::time::sleep(left.min(LOOK_EVERY))).await;
         }
+    }
+}
+
+/// Goes back in the feed until the page is full, or the time is over.
+async fn newest_first(
+    caller: &Caller<Viewer>,
+    api: &ApiState,
+    question: &ChangeQuestion,
+    until: Instant,
+) -> Result<ChangePage, ApiError> {
+    let (mut place, begin) = first_place_back(caller, question).await?;
+    let mut changes = Vec::new();
+    loop {
+        let left = ChangeLimit(question.limit.0 - changes.len() as i64);
+        let question = ChangeQuestion { limit: left, ..question.clone() };
+        let part = feed::read_back(&caller.client().await?, &place, begin, &question).await?;
+        let is_full = part.changes.len() as i64 >= left.0;
+        changes.extend(part.changes);
+        if is_full || part.is_end || Instant::now() >= until || api.stop.is_cancelled() {
+            return Ok(page(FeedPart { changes, ..part }));
+        }
+        place = part.next;
     }
 }
 
@@ -87,12 +112,30 @@ async fn first_place(caller: &Caller<Viewer>, question: &ChangeQuestion) -> Resu
         (Some(_), Some(_)) => Err(ApiError::bad("from", "is of no use together with since: leave one of them out")),
         (None, Some(time)) => Ok(feed::begun_at(&client, time).await?),
         (None, None) => Ok(feed::newest(&client).await?),
-        (Some(Position(place)), None) => {
-            let newest = feed::newest(&client).await?;
-            let is_known = place.installation == newest.installation && place.seq <= newest.seq;
-            is_known.then(|| place.clone()).ok_or_else(|| {
-                ApiError::bad("since", "a cursor of another database: leave it out to begin now, or begin with from")
-            })
+        (Some(Position(place)), None) => known("since", place, &feed::newest(&client).await?),
+    }
+}
+
+/// The place in front of which the changes are, and the number of the batch before the first one.
+async fn first_place_back(caller: &Caller<Viewer>, question: &ChangeQuestion) -> Result<(ChangePlace, i64), ApiError> {
+    let client = caller.client().await?;
+    let newest = feed::newest(&client).await?;
+    let begin = match question.from {
+        Some(time) => feed::begun_at(&client, time).await?.seq,
+        None => 0,
+    };
+    match &question.before {
+        Some(Position(place)) => Ok((known("before", place, &newest)?, begin)),
+        None => Ok((newest, begin)),
+    }
+}
+
+/// The place, if it is one of this feed.
+fn known(field: &'static str, place: &ChangePlace, newest: &ChangePlace) -> Result<ChangePlace, ApiError> {
+    match place.installation == newest.installation && place.seq <= newest.seq {
+        true => Ok(place.clone()),
+        false => {
+            Err(ApiError::bad(field, "a cursor of another database: leave it out to begin now, or begin with from"))
         }
     }
 }
@@ -112,5 +155,5 @@ async fn read_on(
 }
 
 fn page(part: FeedPart) -> ChangePage {
-    ChangePage { changes: part.changes, next_cursor: Position(part.next).text(), caught_up: part.is_newest }
+    ChangePage { changes: part.changes, next_cursor: Position(part.next).text(), caught_up: part.is_end }
 }

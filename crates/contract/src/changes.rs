@@ -9,6 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use self::messages::ChangeMessage;
+use super::age_sort::AgeSort;
 use super::checks::{BadField, bad};
 use super::position::Position;
 use domain::menu::changes::{ChangeKind, ChangeSide};
@@ -34,11 +35,18 @@ pub struct ChangeQuestion {
     /// `next_cursor` of the answer before, or the `cursor` of a change. Without it, and without `from`, the feed begins now.
     #[param(value_type = Option<String>)]
     pub since: Option<Position<ChangePlace>>,
-    /// The first changes at or after this time: a time, or a day in UTC. Not together with `since`.
+    /// Order of the feed: `oldest` follows it, `newest` goes back from its end.
+    #[param(inline, value_type = Option<AgeSort>)]
+    pub sort: Option<AgeSort>,
+    /// `next_cursor` of the answer before, or the `cursor` of a change: with `sort=newest`, in place of `since`.
+    #[param(value_type = Option<String>)]
+    pub before: Option<Position<ChangePlace>>,
+    /// Only changes at or after this time: a time, or a day in UTC. Not together with `since`.
     #[serde(deserialize_with = "span::optional_beginning")]
     #[param(schema_with = span::schema)]
     pub from: Option<DateTime<Utc>>,
-    /// Maximum time that an answer without changes waits for some, at most `30s`. The server may answer earlier.
+    /// Maximum time that an answer without changes waits for some, at most `30s`. The server may answer earlier. With `sort=newest`: maximum
+    /// time for which it goes back in search of changes that fit.
     pub wait: Option<String>,
     /// Maximum number of changes.
     #[param(inline)]
@@ -83,7 +91,17 @@ impl ChangeQuestion {
         has_text || kind.is_some() || product.is_some() || self.sizes() != Sizes::default()
     }
 
+    /// Whether its answers go back from the end of the feed.
+    pub fn is_newest_first(&self) -> bool {
+        self.sort == Some(AgeSort::Newest)
+    }
+
     pub fn check(&self) -> Result<(), BadField> {
+        match (self.is_newest_first(), &self.since, &self.before) {
+            (true, Some(_), _) => return Err(bad("since", "is of no use with sort=newest: send the cursor as before")),
+            (false, _, Some(_)) => return Err(bad("before", "is of no use without sort=newest")),
+            _ => {}
+        }
         self.sizes().check()
     }
 
@@ -188,9 +206,9 @@ impl ChangeView {
 
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct ChangePage {
-    /// Changes in the order of the feed, which is the same for all readers: those of a store follow its crawls.
+    /// Changes in the order of the feed, which is the same for all readers: those of a store follow its crawls. With `sort=newest` backwards.
     pub changes: Vec<ChangeView>,
-    /// Continues behind these changes; there always is one.
+    /// Continues behind these changes, with `sort=newest` as `before`; there always is one.
     pub next_cursor: String,
     /// Whether the feed had no more changes when the answer was made.
     pub caught_up: bool,

@@ -274,6 +274,14 @@ pub struct OptionPoint {
     pub crawled_at: DateTime<Utc>,
     pub size_mg: Option<i64>,
     pub size_ml: Option<f64>,
+    /// Price that is paid, by gram, in millicents (thousandths of a cent), like the next five.
+    pub rec_per_g: Option<i64>,
+    pub med_per_g: Option<i64>,
+    pub rec_per_ml: Option<i64>,
+    pub med_per_ml: Option<i64>,
+    /// Price by milligram of THC.
+    pub rec_per_mg_thc: Option<i64>,
+    pub med_per_mg_thc: Option<i64>,
     #[serde(flatten)]
     pub offer: OfferPoint,
     /// The product was on the menu without this option.

@@ -1,6 +1,6 @@
 //! `GET /api/changes`: readers follow the feed by cursors, whole or through filters.
 
-use contract::changes::ChangePlace;
+use contract::changes::{ChangePlace, ChangeQuestion};
 use contract::position::Position;
 use db::changes::publisher;
 use serde_json::{Value, json};
@@ -48,6 +48,10 @@ impl Server {
     }
 }
 
+fn strings(texts: &[&str]) -> Vec<String> {
+    texts.iter().map(ToString::to_string).collect()
+}
+
 /// Product and kind of each change.
 fn shown(page: &Value) -> Vec<String> {
     let changes = page["changes"].as_array().unwrap().iter();
@@ -71,6 +75,70 @@ async fn a_reader_gets_every_change_once_in_pages_of_any_length() {
         }
         assert_eq!(found, ALL, "{limit} a page");
         assert_eq!(shown(&server.changes(&format!("since={cursor}")).await), [""; 0]);
+    }
+}
+
+#[tokio::test]
+async fn a_reader_goes_back_from_the_newest_change_in_pages_of_any_length() {
+    let server = Server::start().await;
+    server.with_changes().await;
+    let backwards: Vec<&str> = ALL.into_iter().rev().collect();
+    for limit in [1, 2, 3, 1000] {
+        let mut found = Vec::new();
+        let mut page = server.changes(&format!("sort=newest&limit={limit}")).await;
+        loop {
+            assert!(shown(&page).len() <= limit);
+            found.extend(shown(&page));
+            if page["caught_up"] == true {
+                break;
+            }
+            let before = page["next_cursor"].as_str().unwrap();
+            page = server.changes(&format!("sort=newest&limit={limit}&before={before}")).await;
+        }
+        assert_eq!(found, backwards, "{limit} a page");
+    }
+    let page = server.changes("sort=newest&limit=2&wait=10s&category=flower").await;
+    assert_eq!((shown(&page), &page["caught_up"]), (strings(&["11 sold_out", "21 price_rise"]), &json!(false)));
+    let before = page["next_cursor"].as_str().unwrap();
+    let page = server.changes(&format!("sort=newest&limit=2&wait=10s&category=flower&before={before}")).await;
+    assert_eq!((shown(&page), &page["caught_up"]), (strings(&["11 price_drop"]), &json!(true)));
+    assert_eq!(shown(&server.changes("sort=newest&from=2125-01-01").await), [""; 0]);
+    assert_eq!(shown(&server.changes("sort=newest&from=2025-01-01&store=2").await), ["21 price_rise"]);
+}
+
+/// A feed of 20,000 crawls of ten stores with five changes each, of which the planner knows nothing.
+const LONG_FEED: &str = "
+    ALTER TABLE change_batches SET (autovacuum_enabled = off);
+    ALTER TABLE product_changes_default SET (autovacuum_enabled = off);
+    INSERT INTO dispensaries (id, name) SELECT n, 'Store ' || n FROM generate_series(1, 10) n;
+    INSERT INTO change_batches (crawl_id, dispensary_id, crawled_at, count, baseline, seq)
+    SELECT n, 1 + n % 10, now() - interval '1 day', 5, false, n FROM generate_series(1, 20000) n;
+    INSERT INTO product_changes (crawl_id, n, store_product_id, kind, crawled_at)
+    SELECT b.crawl_id, n, n, 'new', b.crawled_at FROM change_batches b, generate_series(0, 4) n;
+    UPDATE change_feed SET newest = 20000";
+/// Rows of the feed that this transaction has read: by sequential scans of the tables, by indexes.
+const READS: &str = "SELECT sum(seq_tup_read)::bigint, sum(idx_tup_fetch)::bigint FROM pg_stat_xact_user_tables
+                      WHERE relname LIKE 'product\\_changes%' OR relname = 'change_batches'";
+
+#[tokio::test]
+async fn a_page_from_either_end_reads_little_more_than_it_holds_whatever_the_statistics_say() {
+    let server = Server::start().await;
+    server.database.raw.batch_execute(LONG_FEED).await.unwrap();
+    let place = db::changes::feed::newest(&server.database.db.client().await.unwrap()).await.unwrap();
+    for store in [None, Some(2)] {
+        let question = ChangeQuestion { store, ..ChangeQuestion::default() };
+        let tx = server.database.db.begin().await.unwrap();
+        let back = db::changes::feed::read_back(&tx, &place, 0, &question).await.unwrap();
+        assert_eq!((back.changes.len(), back.is_end), (100, false));
+        assert!(back.changes.iter().all(|change| store.is_none_or(|store| change.store_id == store)));
+        let begin = ChangePlace { seq: 0, ..place.clone() };
+        db::changes::feed::read_on(&tx, &begin, &question).await.unwrap();
+        let row = tx.query_one(READS, &[]).await.unwrap();
+        let (whole, by_index): (i64, i64) = (row.get(0), row.get(1));
+        assert_eq!(whole, 0, "rows read by looking through the tables");
+        // a walk looks at the numbers of 1,000 batches, or of those of one store, and at no change
+        let walked = if store.is_some() { 2_000 } else { 1_000 };
+        assert!(by_index <= 2 * (walked + 150), "{by_index} rows read for two pages of 100");
     }
 }
 
@@ -113,11 +181,7 @@ async fn each_filter_leaves_the_changes_that_it_names() {
     ];
     for (filter, expected) in cases {
         let page = server.changes(&format!("since={begin}&{filter}")).await;
-        assert_eq!(
-            (shown(&page).as_slice(), &page["caught_up"]),
-            (&expected.iter().map(ToString::to_string).collect::<Vec<_>>()[..], &json!(true)),
-            "{filter}"
-        );
+        assert_eq!((shown(&page).as_slice(), &page["caught_up"]), (&strings(expected)[..], &json!(true)), "{filter}");
     }
 }
 
@@ -158,6 +222,10 @@ async fn wrong_places_and_waits_are_refused_by_name() {
         ("wait=soon".to_owned(), "wait"),
         ("limit=1001".to_owned(), "limit"),
         ("kind=cheaper".to_owned(), "kind"),
+        ("sort=cheapest".to_owned(), "sort"),
+        (format!("sort=newest&since={begin}"), "since"),
+        (format!("before={begin}"), "before"),
+        (format!("sort=newest&before={of_another}"), "before"),
     ] {
         let problem = server.get(&format!("/api/changes?{query}")).await.problem(400);
         assert_eq!(problem["field"], field, "{query}: {problem}");

@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
+use super::every_page::{axe, violations};
 use super::world::World;
+use xtask::look::Look;
 
 /// The addresses of the dashboard's modules begin with this.
 const BASE: &str = "const base = document.querySelector('script[type=module]').src.replace(/[^/]*$/, '');";
@@ -104,7 +106,77 @@ async fn a_products_chart_covers_the_chosen_time_and_its_days_stand_where_they_a
     let text = world.browser.read("document.querySelector('main').innerText").await.unwrap();
     assert!(!text.as_str().unwrap().contains("25+"), "{text}");
     let sale = "[...document.querySelectorAll('[aria-label=\"Price history\"] rect')].map((each) => Number(each.getAttribute('height'))).join()";
-    assert_eq!(world.browser.read(sale).await.unwrap(), "4", "a sale that lasts is a thin bar");
+    assert_eq!(world.browser.read(sale).await.unwrap(), "4", "a special that lasts is a thin bar");
+    world.assert_no_errors().await;
+}
+
+/// Two options of the product 701 over twelve days, every eight hours but for two days: the price of 1g falls and it is out of stock
+/// for two days, 1/8oz has a special for three.
+pub const HISTORY: &str = "
+    UPDATE store_products SET first_seen_at = now() - interval '12 days', price_rec = 1000 WHERE id = 701;
+    DELETE FROM store_product_variant_history WHERE store_product_id = 701;
+    INSERT INTO store_product_variant_history (store_product_id, option_label, nth, crawl_id, crawled_at, size_mg, price_rec, special_price_rec, rec_per_g,
+                                               rec_per_mg_thc, is_in_stock, quantity, quantity_censored, gone)
+    SELECT 701, label, 0, crawl, now() - interval '12 days' + interval '1 day' * day, mg, price, special, coalesce(special, price) * 1000000::bigint / mg,
+           coalesce(special, price) * 1000000::bigint / mg / 200, in_stock, quantity, false, false
+      FROM (VALUES ('1g', 1, 0, 1000, 1200, NULL, true, 17), ('1g', 2, 4, 1000, 1000, NULL, true, 9), ('1g', 3, 6, 1000, 1000, NULL, false, 0),
+                   ('1g', 4, 8, 1000, 900, NULL, true, 30), ('1/8oz', 5, 0, 3544, 3500, NULL, true, 12), ('1/8oz', 6, 3, 3544, 3500, 2800, true, 8),
+                   ('1/8oz', 7, 6, 3544, 3500, NULL, true, 4)) AS h(label, crawl, day, mg, price, special, in_stock, quantity);
+    INSERT INTO store_product_snapshots (store_product_id, crawl_id, crawled_at, price_rec, is_on_special, quantity_censored, is_in_stock, stock_status)
+    SELECT 701, 100 + n, now() - interval '12 days' + interval '8 hours' * n, 1000, false, false, true, 'in_stock'
+      FROM generate_series(0, 36) n WHERE n NOT BETWEEN 28 AND 33";
+
+#[tokio::test]
+async fn a_price_holds_until_it_changes_and_shows_specials_gaps_and_times_out_of_stock() {
+    let world = World::start().await;
+    world.execute(HISTORY).await;
+    world.open("/admin/products/701?range=30").await;
+    world.sees("out of stock").await;
+    world.sees("no crawl saw it").await;
+    let lines = "[...document.querySelectorAll('[aria-label=\"Price history\"] path.line')].map((each) => [each.classList.contains('out'), each.getAttribute('d')])";
+    let lines = world.browser.read(lines).await.unwrap();
+    for line in lines.as_array().unwrap() {
+        let path = line[1].as_str().unwrap();
+        assert!(path.chars().all(|each| "MHV0123456789. ".contains(each)), "steps alone, no slope: {path}");
+    }
+    let drawn: Vec<bool> = lines.as_array().unwrap().iter().map(|line| line[1] != "").collect();
+    assert_eq!(drawn, [true, false, true, true], "only 1g has a time out of stock: {lines}");
+    let specials = "document.querySelectorAll('[aria-label=\"Price history\"] rect.sale').length";
+    assert_eq!(world.browser.read(specials).await.unwrap(), 1);
+    let label =
+        world.browser.read("document.querySelector('[aria-label=\"Price history\"] svg').ariaLabel").await.unwrap();
+    assert!(label.as_str().unwrap().contains("1g: from $ 9.00 to $ 12.00, now $ 9.00"), "{label}");
+    world.assert_no_errors().await;
+}
+
+#[tokio::test]
+async fn a_price_by_gram_is_a_view_of_its_own_and_a_table_has_the_values_of_the_chart() {
+    let world = World::start().await;
+    world.execute(HISTORY).await;
+    world.open("/admin/products/701").await;
+    world.browser.choose("main [aria-label='Price of']", "g").await.unwrap();
+    world.sees("US dollars a gram").await;
+    world.browser.until("it is in the address", "location.search === '?unit=g'").await.unwrap();
+    world.click("//main//summary[contains(., 'Values as a table')]").await;
+    let rows = "[...document.querySelectorAll('main .values tbody tr')].map((row) => [...row.children].slice(1).map((cell) => cell.innerText.trim()).join('|')).join()";
+    let expected = "1g|$ 9.00||30,1/8oz|$ 9.88||4,1g|$ 10.00||sold out,1g|$ 10.00||9,1/8oz|$ 7.90|special|8,1/8oz|$ 9.88||12,1g|$ 12.00||17";
+    world.browser.until("the values", &format!("{rows} === '{expected}'")).await.unwrap();
+    world.browser.choose("main [aria-label='Option']", "1").await.unwrap();
+    world
+        .browser
+        .until("1g alone", &format!("{rows} === '1g|$ 9.00||30,1g|$ 10.00||sold out,1g|$ 10.00||9,1g|$ 12.00||17'"))
+        .await
+        .unwrap();
+    assert_eq!(world.browser.location().await.unwrap(), "/admin/products/701?unit=g&option=1");
+    world.browser.choose("main [aria-label='Price of']", "thc").await.unwrap();
+    world.sees("US cents a milligram of THC").await;
+    world.sees("4.5 ¢").await;
+    for look in [Look::desk(false), Look::phone(true)] {
+        world.browser.look(look).await.unwrap();
+        assert_eq!(violations(&world, &axe()).await, Vec::<String>::new(), "{}", look.name());
+        let width = world.browser.read("document.documentElement.scrollWidth").await.unwrap();
+        assert_eq!(width, look.width, "{}", look.name());
+    }
     world.assert_no_errors().await;
 }
 

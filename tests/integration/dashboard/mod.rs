@@ -4,6 +4,7 @@ mod access;
 mod actions;
 mod audit;
 mod browsers;
+mod changes;
 mod charts;
 mod every_page;
 mod files;

@@ -7,10 +7,11 @@ import { link } from "../../core/base.js";
 import { bytes, duration, NONE, plural } from "../../core/format.js";
 import { html } from "../../core/html.js";
 import { rolesOf } from "../../core/roles.js";
+import { DIGESTS, digestText } from "../../parts/record-form.js";
 import { Ago } from "../../parts/time.js";
 
 /** @import { Children } from "../../core/html.js" */
-/** @import { Field, Values } from "../../parts/form.js" */
+/** @import { RecordField as Field } from "../../parts/record-form.js" */
 /** @import { Account, Channel, Credential, Endpoint, Forum, Person, Rule, Search, Thread } from "../../types/api" */
 
 /** Names of the records that a kind refers to, by their ids. @typedef {Map<number, string>} Names */
@@ -26,16 +27,7 @@ import { Ago } from "../../parts/time.js";
  * @property {boolean} [isLong] it has a line of its own where rows are folded
  */
 
-/**
- * @typedef {object} Own
- * @property {boolean} [isFixed] it is given once, with a new record
- * @property {string} [into] the field that its value is sent as, where that is another
- * @property {KindName} [refers] its value is the id of a record of this kind
- * @property {unknown} [empty] sent in a change where it was left empty; without it nothing is
- * @property {(value: any) => unknown} [read] the sent value
- * @property {(value: any) => string} [write] the value as the form shows it
- */
-/** @typedef {Field & Own} RecordField */
+/** @typedef {Field & { refers?: KindName }} RecordField its value may be the id of a record of this kind */
 
 /**
  * @template R
@@ -310,11 +302,6 @@ const EVENTS = /** @type {[string, string][]} */ ([
   ["proxies.unusable", "no proxy is usable"],
   ["pause.long", "pauses of more than four hours"],
 ]);
-const DIGESTS = /** @type {[string, string][]} */ ([
-  ["none", "at once"],
-  ["hourly", "at most once an hour"],
-  ["daily", "at most once a day"],
-]);
 const jobTypes = () => /** @type {[string, string][]} */ ([["", "every type"], ...rolesOf("media").map((role) => [role, role])]);
 /** @param {string[]} events */
 const eventsText = (events) => [...events].sort().join(",");
@@ -335,7 +322,7 @@ const rules = {
     { word: "Type", of: (record) => orEvery(record.job_type), key: (record) => record.job_type },
     { word: "Platform", of: ({ platform }) => orEvery(platform) },
     { word: "Account", of: ({ account }) => orEvery(account) },
-    { word: "Sent", of: ({ digest }) => DIGESTS.find(([key]) => key === digest)?.[1] ?? digest },
+    { word: "Sent", of: ({ digest }) => digestText(digest) },
   ],
   fields: [
     { name: "endpoint_id", label: "Endpoint", refers: "endpoints", required: true, isFixed: true },
@@ -356,22 +343,3 @@ export const referred = (kind) => kind.fields.find(({ refers }) => refers)?.refe
 
 /** `3 channels`. @param {Kind<any>} kind @param {number} number */
 export const counted = ({ title, noun }, number) => plural(number, noun, title.toLowerCase());
-
-/**
- * The body of a request: all that is filled in for a new record, all that differs for a change.
- * @param {RecordField[]} fields
- * @param {Values} values
- * @param {Record<string, unknown> | null} record
- */
-export async function bodyOf(fields, values, record) {
-  /** @type {Record<string, unknown>} */
-  const body = {};
-  for (const { name, into = name, read, empty } of fields) {
-    const given = values[name] ?? null;
-    const value = given === null ? (record ? empty : undefined) : read ? await read(given) : given;
-    if (value === undefined || (record && JSON.stringify(value) === JSON.stringify(record[name] ?? null))) continue;
-    if (into in body) throw new Refusal(400, "Two secrets", "", { fields: [{ field: name, detail: `give either this or the ${into}` }] });
-    body[into] = value;
-  }
-  return body;
-}

@@ -79,10 +79,10 @@ function told(from, to) {
   const [before, after] = [paidOf(from), paidOf(to)];
   const isSale = from.specialPriceRec === null && to.specialPriceRec !== null;
   const isOver = from.specialPriceRec !== null && to.specialPriceRec === null;
-  if (before !== after) return { from: before, to: after, word: isSale ? "sale" : isOver ? "sale ended" : "" };
+  if (before !== after) return { from: before, to: after, word: isSale ? "special" : isOver ? "special ended" : "" };
   if (from.priceRec !== to.priceRec) return { from: from.priceRec ?? null, to: to.priceRec ?? null, word: "regular" };
   if (from.specialPriceMed !== to.specialPriceMed) {
-    return { from: from.specialPriceMed ?? null, to: to.specialPriceMed ?? null, word: "medical sale" };
+    return { from: from.specialPriceMed ?? null, to: to.specialPriceMed ?? null, word: "medical special" };
   }
   return { from: from.priceMed ?? null, to: to.priceMed ?? null, word: "medical" };
 }

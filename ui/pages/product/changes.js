@@ -1,5 +1,5 @@
 // @ts-check
-// Changes of price, sale and stock of the options that are shown, newest first.
+// Changes of price, special and stock of the options that are shown, newest first.
 
 import { link } from "../../core/base.js";
 import { count, exactTime, money, shortTime } from "../../core/format.js";

@@ -1,73 +1,25 @@
 // @ts-check
-// Price and stock over time. Both are steps: a value lasts until the next crawl; a gap between crawls is
-// hatched, and breaks the line.
+// Stock over time, and what its charts share with that of the price. A value lasts until the next crawl; a gap between
+// crawls is hatched, and breaks the line.
 
-import { clockTime, count, day, exactTime, money, plural, shortTime } from "../../core/format.js";
+import { clockTime, count, day, exactTime, shortTime } from "../../core/format.js";
 import { html } from "../../core/html.js";
-import { Chart, Dots, Key, Limit, ticksTo, timeAxis, WIDTH } from "../../parts/chart.js";
+import { Chart, Dots, Limit, ticksTo, timeAxis, WIDTH } from "../../parts/chart.js";
 import { Panel } from "../../parts/panel.js";
-import { isOnSale, paid, quantityText } from "../../parts/products.js";
+import { quantityText } from "../../parts/products.js";
 import { Steps } from "../../parts/steps.js";
-import { joined, periodsOf, shownPoints, stepsOf } from "./series.js";
+import { periodsOf, shownPoints, stepsOf } from "./series.js";
 
 /** @import { Period, Point, Series, Span } from "./series.js" */
 
-const KINDS = ["c1", "c2", "c3 dash"];
+/** Colour and stroke of each series. */
+export const KINDS = ["c1", "c2", "c3 dash"];
 /** The cap from which on the platform gives no exact quantity. */
 const CAP = 25;
-/** Share of the height that the words of one series need, in percent. */
-const WORDS_HEIGHT = 16;
-const LONGEST_NAME = 10;
 const DAY_MS = 86_400_000;
-/** Height of the bar of a sale, in percent: it may last all the time. */
-const SALE_HEIGHT = 4;
-
-/** @param {{ series: Series[], span: Span, period: string, hasGaps: boolean }} properties */
-export function PriceChart({ series, span, period, hasGaps }) {
-  const priced = series.filter((each) => shownPoints(each, span).some((point) => !point.gone && paid(point) !== null));
-  if (priced.length === 0) return html`<${Panel} title="Price">
-    <p class="panel-body dim">No crawl in this time range has a price.</p></${Panel}>`;
-  const ticks = ticksTo(Math.max(...priced.flatMap((each) => shownPoints(each, span).map((point) => (paid(point) ?? 0) / 100))));
-  const top = ticks[ticks.length - 1];
-  const sales = joined(priced.flatMap((each) => periodsOf(each, span, isOnSale)));
-  const market = priced.some((each) => each.points.some(({ price_rec }) => price_rec !== null)) ? "recreational" : "medical";
-  const left = !hasGaps && "crawls that repeat the one before are left out, so a period without crawls does not show";
-  return html`<section class="panel panel-body" aria-label="Price history">
-    <${Chart} title="Price" from=${span.from} unit=${`US dollars, ${market}, what is paid, ${period}`} ticks=${ticks} height=${13} right=${5}
-      axis=${timeAxis(span.from, span.to)} label=${sentenceOf(priced, span, sales, period)}
-      legend=${html`<${Legend} series=${priced} sales=${sales} span=${span} />`}
-      words=${html`<${Gaps} span=${span} />
-        ${spread(priced, top).map(({ name, price, at, kind }) =>
-          html`<span class=${`mark-at ${kind}`} style=${{ "--at": at }}><bdi>${short(name)}</bdi><br />${price}</span>`)}`}>
-      ${sales.map((sale) => html`<rect class="bar sale" x=${x(sale.from, span)} y=${100 - SALE_HEIGHT}
-        width=${Math.max(1, x(sale.to, span) - x(sale.from, span))} height=${SALE_HEIGHT} />`)}
-      ${priced.map((each, at) =>
-        html`<${Steps} key=${each.key} points=${stepsOf(each, span, (point) => dollars(paid(point)))} top=${top} kind=${KINDS[at]} />`)}
-      ${priced.map((each, at) => html`<${Dots} key=${each.key} top=${top} kind=${KINDS[at]}
-        points=${crawlsOf(each, span, (point) => dollars(paid(point)), (point) => `${each.name} ${money(paid(point))}`)} />`)}
-    </${Chart}>
-    ${(left || series.some(({ truncated }) => truncated)) &&
-      html`<p class="scope">${[
-        left,
-        series.some(({ truncated }) => truncated) && "the oldest crawls are missing: there are more than can be read at once",
-      ].filter(Boolean).join("; ")}</p>`}
-  </section>`;
-}
-
-/** @param {{ series: Series[], sales: Period[], span: Span }} properties */
-const Legend = ({ series, sales, span }) => html`
-  ${series.map((each, at) => html`<${Key} key=${each.key} kind=${KINDS[at].split(" ")[0]}><bdi>${each.name}</bdi></${Key}>`)}
-  ${sales.length > 0 && html`<${Key} kind="c3 sale-key" box=${true}>
-    ${sales.length === 1
-      ? `sale, ${fromTo(sales[0], span)}`
-      : `${plural(sales.length, "sale")}, the last ${fromTo(sales[sales.length - 1], span)}`}</${Key}>`}
-  ${span.gaps.length > 0 &&
-    html`<span><i class="gap"></i>no crawl saw it, ${span.gaps.length === 1
-      ? fromTo(span.gaps[0], span)
-      : `${count(span.gaps.length)} times, the last ${fromTo(span.gaps[span.gaps.length - 1], span)}`}</span>`}`;
 
 /** @param {{ span: Span }} properties */
-const Gaps = ({ span }) =>
+export const Gaps = ({ span }) =>
   span.gaps.map((gap) => html`<i class="gap"
     style=${{ "--from": percent(gap.from, span), "--for": percent(gap.to, span) - percent(gap.from, span) }}></i>`);
 
@@ -113,7 +65,7 @@ function Stock({ of, span, period, isLast }) {
  * @param {(point: Point) => number | null} valueOf
  * @param {(point: Point) => string} textOf
  */
-const crawlsOf = (series, span, valueOf, textOf) =>
+export const crawlsOf = (series, span, valueOf, textOf) =>
   shownPoints(series, span).filter(({ gone, time }) => !gone && time >= span.from).map((point) =>
     ({ at: percent(point.time, span) / 100, value: valueOf(point), text: `${exactTime(point.time)}: ${textOf(point)}` }));
 
@@ -137,45 +89,12 @@ function stockWords(points, soldOut, span) {
   return words.join("; ");
 }
 
-/** Positions of the words at the lines' ends, so that they do not overlap. @param {Series[]} series @param {number} top */
-function spread(series, top) {
-  const marks = series.flatMap((each, at) => {
-    const last = each.points[each.points.length - 1];
-    const cents = last && !last.gone ? paid(last) : null;
-    return cents === null ? [] : [{ name: each.name, price: money(cents), at: cents / top, kind: KINDS[at].split(" ")[0] }];
-  });
-  marks.sort((a, b) => a.at - b.at);
-  marks.forEach((mark, at) => {
-    if (at > 0) mark.at = Math.max(mark.at, marks[at - 1].at + WORDS_HEIGHT);
-  });
-  return marks;
-}
-
-/** @param {Series[]} series @param {Span} span @param {Period[]} sales @param {string} period */
-function sentenceOf(series, span, sales, period) {
-  const words = series.map((one) => {
-    const prices = shownPoints(one, span).filter(({ gone }) => !gone).map(paid).filter((cents) => cents !== null);
-    if (prices.length === 0) return "";
-    return `${one.name}: from ${money(Math.min(...prices))} to ${money(Math.max(...prices))}, now ${money(prices[prices.length - 1])}.`;
-  });
-  const gaps = span.gaps.length > 0
-    ? ` No crawl saw it ${plural(span.gaps.length, "time")}, the last ${fromTo(span.gaps[span.gaps.length - 1], span)}.`
-    : "";
-  const onSale = sales.length > 0 ? `On sale ${plural(sales.length, "time")}.` : "No sale.";
-  return `Prices of ${plural(series.length, "option")}, ${period}. ${words.join(" ")} ${onSale}${gaps}`;
-}
-
-/** @param {number | null} cents */
-const dollars = (cents) => (cents === null ? null : cents / 100);
 /** @param {number} time @param {Period} span */
 const percent = (time, span) => (100 * (time - span.from)) / (span.to - span.from);
 /** @param {number} time @param {Period} span */
-const x = (time, span) => (WIDTH * percent(time, span)) / 100;
-/** @param {string} name */
-const short = (name) => (name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME - 1)}…` : name);
-
+export const x = (time, span) => (WIDTH * percent(time, span)) / 100;
 /** `6 to 9 Nov`, or times of day within one. @param {Period} period @param {Period} span */
-function fromTo({ from, to }, span) {
+export function fromTo({ from, to }, span) {
   const isOpen = to >= span.to;
   const isLong = span.to - span.from > 2 * DAY_MS;
   const write = isLong ? day : clockTime;

@@ -4,7 +4,7 @@
 import { count, day, money, plural } from "../../core/format.js";
 import { html } from "../../core/html.js";
 import { Panel } from "../../parts/panel.js";
-import { isOnSale, medicalText, paid, quantityText, regular, stockText } from "../../parts/products.js";
+import { isOnSale, medicalText, paid, quantityText, regular, stockText, unitPriceText } from "../../parts/products.js";
 import { Figure, Strip } from "../../parts/strip.js";
 import { optionName, shownPoints } from "./series.js";
 
@@ -14,7 +14,6 @@ import { optionName, shownPoints } from "./series.js";
 
 /** Maximum figures that fit beside each other. */
 const MAX_FIGURES = 5;
-const MG_PER_GRAM = 1000;
 
 /** @param {{ product: ProductDetail, series: Series[], span: Period, period: string }} properties */
 export function Figures({ product, series, span, period }) {
@@ -32,7 +31,7 @@ export function Figures({ product, series, span, period }) {
 }
 
 /** @param {Prices} of */
-const priceOf = (of) => ({ value: money(paid(of)), unit: isOnSale(of) ? `sale, from ${money(regular(of))}` : undefined });
+const priceOf = (of) => ({ value: money(paid(of)), unit: isOnSale(of) ? `special, from ${money(regular(of))}` : undefined });
 
 /** @param {Stock} of */
 function stockScope(of) {
@@ -42,15 +41,7 @@ function stockScope(of) {
 }
 
 /** @param {OptionView} option */
-const scopeOf = (option) => [stockScope(option), unitPrice(option), medicalText(option)].filter(Boolean).join(", ");
-
-/** Only for options that are sold by weight or volume: the milligrams of an edible are not its weight. @param {OptionView} option */
-function unitPrice(option) {
-  const cents = paid(option);
-  if (cents === null) return "";
-  if (option.size_mg && /(^|[^m])g|oz/i.test(option.option_label)) return `${money((cents * MG_PER_GRAM) / option.size_mg)} a gram`;
-  return option.size_ml ? `${money(cents / option.size_ml)} a milliliter` : "";
-}
+const scopeOf = (option) => [stockScope(option), unitPriceText(option), medicalText(option)].filter(Boolean).join(", ");
 
 /** @param {{ series: Series[], span: Period, period: string, isAll: boolean }} properties */
 function Lowest({ series, span, period, isAll }) {
@@ -60,7 +51,7 @@ function Lowest({ series, span, period, isAll }) {
   const priced = points.filter(({ cents }) => cents !== null);
   if (priced.length === 0) return html`<${Figure} label=${label} value="–" scope="no price reported" />`;
   const least = priced.reduce((best, each) => (Number(each.cents) < Number(best.cents) ? each : best));
-  const scope = html`<bdi>${least.name}</bdi>, ${isOnSale(least.point) ? "on sale " : ""}
+  const scope = html`<bdi>${least.name}</bdi>, ${isOnSale(least.point) ? "on special " : ""}
     ${day(Math.max(least.point.time, span.from))}${!isAll && `, of the ${plural(series.length, "option")} shown`}`;
   return html`<${Figure} label=${label} value=${money(least.cents)} scope=${scope} />`;
 }
@@ -73,9 +64,9 @@ function Options({ options }) {
     <tbody>${options.map((option) => html`<tr key=${optionName(option)} data-row>
       <th scope="row" class="key"><bdi>${optionName(option)}</bdi></th>
       <td class="num end">${money(paid(option))}
-        ${isOnSale(option) && html` <span class="scope">sale, from ${money(regular(option))}</span>`}
+        ${isOnSale(option) && html` <span class="scope">special, from ${money(regular(option))}</span>`}
         ${medicalText(option) && html` <span class="scope">${medicalText(option)}</span>`}</td>
-      <td class="num fact">${unitPrice(option)}</td>
+      <td class="num fact">${unitPriceText(option)}</td>
       <td class="num fact">${stockScope(option)}</td>
     </tr>`)}</tbody>
   </table></${Panel}>`;

@@ -1,5 +1,5 @@
 // @ts-check
-// A product's history for charts and tables: steps, periods of a sale or without stock, gaps, changes, and
+// A product's history for charts and tables: steps, periods of a special or without stock, gaps, changes, and
 // the CSV. All pure.
 
 import { sizeName } from "../../core/format.js";
@@ -10,7 +10,8 @@ import { isOnSale, paid } from "../../parts/products.js";
 /** @typedef {{ from: number, to: number }} Period milliseconds */
 /** @typedef {{ from: number, to: number, gaps: Period[] }} Span time of a chart */
 /** @typedef {{ quantity: number | null, quantity_censored: boolean, is_in_stock: boolean }} Stock */
-/** @typedef {Required<Prices> & Stock & { time: number, crawled_at: string, gone: boolean }} Point */
+/** Prices by amount in millicents. @typedef {{ by_g: number | null, by_ml: number | null, by_mg_thc: number | null }} UnitPrices */
+/** @typedef {Required<Prices> & UnitPrices & Stock & { time: number, crawled_at: string, gone: boolean }} Point */
 /** @typedef {{ key: string, name: string, label: string, nth: number, points: Point[], truncated: boolean }} Series */
 
 /** Crawls are not on the second: a gap is this many times the usual distance. */
@@ -48,12 +49,20 @@ function pointOf(of) {
     special_price_rec: of.special_price_rec ?? null,
     price_med: of.price_med ?? null,
     special_price_med: of.special_price_med ?? null,
+    ...unitPricesOf("gone" in of ? of : {}),
     quantity: of.quantity ?? null,
     quantity_censored: of.quantity_censored,
     is_in_stock: of.is_in_stock,
     gone: "gone" in of && of.gone,
   };
 }
+
+/** Unit prices of what is paid: the recreational ones if there are any. @param {Partial<OptionPoint>} of @returns {UnitPrices} */
+const unitPricesOf = (of) => ({
+  by_g: of.rec_per_g ?? of.med_per_g ?? null,
+  by_ml: of.rec_per_ml ?? of.med_per_ml ?? null,
+  by_mg_thc: of.rec_per_mg_thc ?? of.med_per_mg_thc ?? null,
+});
 
 /**
  * Periods that no crawl saw. Null: the answer leaves some crawls out, so they are unknown.
@@ -173,21 +182,25 @@ function wordsOf(from, to) {
 
 /** @param {Point} from @param {Point} to */
 function priceWord(from, to) {
-  if (isOnSale(to) && !isOnSale(from)) return "sale";
-  return isOnSale(from) && !isOnSale(to) ? "sale ended" : "price";
+  if (isOnSale(to) && !isOnSale(from)) return "special";
+  return isOnSale(from) && !isOnSale(to) ? "special ended" : "price";
 }
 
 const COLUMNS = /** @type {const} */ (["price_rec", "special_price_rec", "price_med", "special_price_med"]);
+const UNIT_COLUMNS = /** @type {const} */ (["by_g", "by_ml", "by_mg_thc"]);
+/** The units of a dollar in which the API gives prices by amount. */
+const MILLICENTS_PER_DOLLAR = 100_000;
 
-/** Prices in dollars; one row per point. @param {Series[]} all */
+/** Prices in dollars, those by amount with five decimals; one row per point. @param {Series[]} all */
 export function csvOf(all) {
-  const head = ["time", "option", "nth", ...COLUMNS, "quantity", "or_more", "in_stock", "on_menu"];
+  const head = ["time", "option", "nth", ...COLUMNS, "price_per_g", "price_per_ml", "price_per_mg_thc", "quantity", "or_more", "in_stock", "on_menu"];
   const rows = all.flatMap((series) =>
     series.points.map((point) => [
       point.crawled_at,
       series.label,
       series.nth,
       ...COLUMNS.map((name) => dollars(point[name] ?? null)),
+      ...UNIT_COLUMNS.map((name) => (point[name] === null ? "" : (Number(point[name]) / MILLICENTS_PER_DOLLAR).toFixed(5))),
       point.quantity ?? "",
       point.quantity_censored,
       point.is_in_stock,

@@ -26,6 +26,7 @@ const SORTS = [
   ["brand", "by brand"],
   ["price", "cheapest first"],
   ["price_desc", "dearest first"],
+  ["unit_price", "cheapest by gram or THC first"],
   ["newest", "newest first"],
 ];
 

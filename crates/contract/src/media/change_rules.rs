@@ -47,6 +47,9 @@ record! {
         #[schema(value_type = Digest)]
         digest: Word<Digest>,
         enabled: bool,
+        /// Time of its last notification.
+        #[serde(alias = "digested_at")]
+        notified_at: Option<DateTime<Utc>>,
         created_at: DateTime<Utc>,
     }
     draft ChangeRuleDraft {

@@ -1,13 +1,14 @@
 //! The feed of published changes, as readers follow it.
 //!
 //! In: a place in the feed and a filter. Out: the changes behind it, in an order that is the same for all readers and never
-//! changes. One answer reads a bounded part of the feed, however few changes the filter leaves.
+//! changes, or those in front of it, backwards. One answer reads a bounded part of the feed, however few changes the filter leaves.
 
 use chrono::{DateTime, Utc};
 use tokio_postgres::Row;
 
 use crate::statements::{FromRow, column, named, rows, sql, word};
 use crate::{Client, DbError};
+use contract::age_sort::AgeSort;
 use contract::changes::{ChangePlace, ChangeQuestion, ChangeView, ChangedOption};
 use contract::position::Position;
 use domain::menu::changes::ChangeSide;
@@ -21,10 +22,10 @@ const MAX_CHANGES: i64 = 20_000;
 #[derive(Clone, Debug, PartialEq)]
 pub struct FeedPart {
     pub changes: Vec<ChangeView>,
-    /// The place behind the last change, or behind everything that was read.
+    /// The place of the last change, or beyond everything that was read.
     pub next: ChangePlace,
     /// Whether there was nothing more to read.
-    pub is_newest: bool,
+    pub is_end: bool,
 }
 
 /// The result of reading on from a place.
@@ -49,75 +50,134 @@ pub async fn begun_at(client: &Client, time: DateTime<Utc>) -> Result<ChangePlac
 
 /// The changes behind `place` that fit the question.
 pub async fn read_on(client: &Client, place: &ChangePlace, question: &ChangeQuestion) -> Result<FeedRead, DbError> {
-    let ChangePlace { installation, seq, n } = place;
-    let ChangeQuestion {
-        store,
-        group,
-        state,
-        brand,
-        category,
-        product,
-        min_percent,
-        min_cents,
-        max_price,
-        max_unit_price,
-        limit,
-        ..
-    } = question;
-    let changes = if question.leaves_out_lines() { MAX_CHANGES } else { limit.0 };
+    let ChangePlace { seq, n, .. } = place;
     // a batch that was read whole takes no room
     let first = if *n == i32::MAX { seq.saturating_add(1) } else { *seq };
-    let window =
-        named!(client.query_planned("changes/window.sql", first, store, batches = MAX_BATCHES, changes)).await?;
-    let Some(Window { newest, removed, until }) = window.first().map(Window::from_row).transpose()? else {
-        return Err(DbError::Other("change_feed has no row".to_owned()));
-    };
-    let read_whole = if *n == i32::MAX { *seq } else { seq - 1 };
-    if read_whole < removed {
-        return Ok(FeedRead::Expired { removed });
+    let window = Window::read(client, AgeSort::Oldest, first, question).await?;
+    if first <= window.removed {
+        return Ok(FeedRead::Expired { removed: window.removed });
     }
+    let until = window.greatest.filter(|_| window.is_cut).unwrap_or(window.newest);
     if until < first {
-        return Ok(FeedRead::Part(FeedPart { changes: Vec::new(), next: place.clone(), is_newest: true }));
+        return Ok(FeedRead::Part(FeedPart { changes: Vec::new(), next: place.clone(), is_end: true }));
     }
-    let kinds = question.kind.as_ref().map(|kinds| column(kinds, |kind| kind.name()));
-    let found = named!(client.query_planned(
-        "changes/list.sql",
-        seq,
-        n,
-        until,
-        kinds,
-        store,
-        group,
-        state,
-        brand,
-        category,
-        min_percent,
-        min_cents,
-        product,
-        max_price,
-        max_unit_price,
-        limit = limit.0
-    ))
-    .await?;
-    let place_of = |row: &Row| -> Result<ChangePlace, DbError> {
-        Ok(ChangePlace { installation: installation.clone(), seq: row.try_get("seq")?, n: row.try_get("n")? })
-    };
-    let change = |row: &Row| {
-        let cursor = Position(place_of(row)?).text();
-        Ok::<_, DbError>(ChangeView { cursor, ..ChangeView::from_row(row)? }.in_words())
-    };
-    let is_full = found.len() as i64 == limit.0;
-    let read = ChangePlace { installation: installation.clone(), seq: until.max(*seq), n: i32::MAX };
-    let next = found.last().filter(|_| is_full).map(place_of).transpose()?.unwrap_or(read);
-    let changes = found.iter().map(change).collect::<Result<_, _>>()?;
-    Ok(FeedRead::Part(FeedPart { changes, next, is_newest: !is_full && until >= newest }))
+    let Lines { changes, last } = Lines::read(client, AgeSort::Oldest, place, (*seq, until), question).await?;
+    let read = ChangePlace { seq: until.max(*seq), n: i32::MAX, ..place.clone() };
+    let is_end = last.is_none() && until >= window.newest;
+    Ok(FeedRead::Part(FeedPart { changes, next: last.unwrap_or(read), is_end }))
 }
 
+/// The changes in front of `place` that fit the question, the newest first, in batches behind the one with the number
+/// `begin`.
+pub async fn read_back(
+    client: &Client,
+    place: &ChangePlace,
+    begin: i64,
+    question: &ChangeQuestion,
+) -> Result<FeedPart, DbError> {
+    let begin = begin.saturating_add(1);
+    let first = if place.n == 0 { place.seq.saturating_sub(1) } else { place.seq };
+    let window = Window::read(client, AgeSort::Newest, first, question).await?;
+    let until = window.least.filter(|_| window.is_cut).unwrap_or(begin).max(begin);
+    let Lines { changes, last } = Lines::read(client, AgeSort::Newest, place, (until, first), question).await?;
+    let is_end = last.is_none() && until == begin;
+    let read = ChangePlace { seq: until, n: 0, ..place.clone() };
+    Ok(FeedPart { changes, next: last.unwrap_or(read), is_end })
+}
+
+/// Batches that one answer reads.
 struct Window {
     newest: i64,
     removed: i64,
-    /// Number of the last batch that the answer reads.
-    until: i64,
+    /// Numbers of the first and last batch in it; None where there is none.
+    least: Option<i64>,
+    greatest: Option<i64>,
+    /// Whether there may be batches beyond it.
+    is_cut: bool,
+}
+
+impl Window {
+    /// A window that begins with the batch of this number.
+    async fn read(client: &Client, sort: AgeSort, first: i64, question: &ChangeQuestion) -> Result<Window, DbError> {
+        let changes = if question.leaves_out_lines() { MAX_CHANGES } else { question.limit.0 };
+        let rows = named!(client.query_planned(
+            by_age("changes/window.sql", sort),
+            first,
+            store = question.store,
+            batches = MAX_BATCHES,
+            changes
+        ))
+        .await?;
+        let window = rows.first().map(Window::from_row).transpose()?;
+        window.ok_or_else(|| DbError::Other("change_feed has no row".to_owned()))
+    }
+}
+
+/// Changes of one answer.
+struct Lines {
+    changes: Vec<ChangeView>,
+    /// Place of the last one, where there may be more; None: all were read.
+    last: Option<ChangePlace>,
+}
+
+impl Lines {
+    /// The changes beyond `place` in batches with numbers from `least` to `greatest`.
+    async fn read(
+        client: &Client,
+        sort: AgeSort,
+        place: &ChangePlace,
+        (least, greatest): (i64, i64),
+        question: &ChangeQuestion,
+    ) -> Result<Lines, DbError> {
+        let ChangePlace { seq, n, .. } = place;
+        let ChangeQuestion {
+            store,
+            group,
+            state,
+            brand,
+            category,
+            product,
+            min_percent,
+            min_cents,
+            max_price,
+            max_unit_price,
+            limit,
+            ..
+        } = question;
+        let kinds = question.kind.as_ref().map(|kinds| column(kinds, |kind| kind.name()));
+        let found = named!(client.query_planned(
+            by_age("changes/list.sql", sort),
+            seq,
+            n,
+            least,
+            greatest,
+            kinds,
+            store,
+            group,
+            state,
+            brand,
+            category,
+            min_percent,
+            min_cents,
+            product,
+            max_price,
+            max_unit_price,
+            limit = limit.0
+        ))
+        .await?;
+        let is_full = found.len() as i64 >= limit.0;
+        let last = found.last().filter(|_| is_full).map(|row| place_of(row, place)).transpose()?;
+        let change = |row: &Row| {
+            let cursor = Position(place_of(row, place)?).text();
+            Ok::<_, DbError>(ChangeView { cursor, ..ChangeView::from_row(row)? }.in_words())
+        };
+        Ok(Lines { changes: found.iter().map(change).collect::<Result<_, _>>()?, last })
+    }
+}
+
+/// The place of a change in the feed of `of`.
+fn place_of(row: &Row, of: &ChangePlace) -> Result<ChangePlace, DbError> {
+    Ok(ChangePlace { seq: row.try_get("seq")?, n: row.try_get("n")?, ..of.clone() })
 }
 
 /// None for a change of the product.
@@ -144,7 +204,7 @@ pub(crate) fn side(row: &Row, prefix: &str) -> Result<Option<ChangeSide>, DbErro
 rows! {
     ChangePlace { installation, seq, n }
 
-    Window { newest, removed, until }
+    Window { newest, removed, least, greatest, is_cut }
 
     ChangeView {
         cursor = String::new(),

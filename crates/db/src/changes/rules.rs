@@ -67,8 +67,8 @@ pub async fn rehearse(client: &Client, rule: &ChangeRule, place: ChangePlace) ->
         let part = part(client, &place, &question).await?;
         rehearsal.add(part.changes);
         place = part.next;
-        is_cut = !part.is_newest;
-        if part.is_newest || rehearsal.len() > MAX_REHEARSED {
+        is_cut = !part.is_end;
+        if part.is_end || rehearsal.len() > MAX_REHEARSED {
             break;
         }
     }
@@ -102,9 +102,9 @@ impl Step {
         let question = ChangeQuestion { limit: PART, ..rule.question() };
         match rule.interval() {
             None => {
-                let FeedPart { mut changes, next, is_newest } = part(tx, &place, &question).await?;
+                let FeedPart { mut changes, next, is_end } = part(tx, &place, &question).await?;
                 leave_out_quiet(tx, &rule, &mut changes).await?;
-                Ok(Step { messages: ChangeMessage::of_crawls(&rule, changes), next, is_newest })
+                Ok(Step { messages: ChangeMessage::of_crawls(&rule, changes), next, is_newest: is_end })
             }
             Some(_) => Step::digest(tx, &rule, place, &question).await,
         }
@@ -118,13 +118,13 @@ impl Step {
     ) -> Result<Step, DbError> {
         let (mut gathered, mut left_out) = (Vec::new(), 0);
         for _ in 0..MAX_DIGEST_PARTS {
-            let FeedPart { mut changes, next, is_newest } = part(tx, &place, question).await?;
+            let FeedPart { mut changes, next, is_end } = part(tx, &place, question).await?;
             leave_out_quiet(tx, rule, &mut changes).await?;
             let room = MAX_DIGEST_CHANGES.saturating_sub(gathered.len());
             left_out += changes.len().saturating_sub(room);
             gathered.extend(changes.into_iter().take(room));
             place = next;
-            if is_newest {
+            if is_end {
                 break;
             }
         }
@@ -140,7 +140,7 @@ async fn part(client: &Client, place: &ChangePlace, question: &ChangeQuestion) -
         FeedRead::Part(part) => Ok(part),
         FeedRead::Expired { removed } => {
             let next = ChangePlace { seq: removed, n: i32::MAX, ..place.clone() };
-            Ok(FeedPart { changes: Vec::new(), next, is_newest: false })
+            Ok(FeedPart { changes: Vec::new(), next, is_end: false })
         }
     }
 }

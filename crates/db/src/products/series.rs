@@ -94,5 +94,10 @@ rows! {
     }
 
     ProductPoint { crawled_at, offer: row, is_on_special, stock_status }
-    OptionPoint { crawled_at, size_mg, size_ml, offer: row, gone }
+    OptionPoint {
+        crawled_at, size_mg, size_ml, rec_per_g, med_per_g, rec_per_ml, med_per_ml, rec_per_mg_thc,
+        med_per_mg_thc,
+        offer: row,
+        gone,
+    }
 }

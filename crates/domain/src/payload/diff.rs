@@ -5,6 +5,8 @@
 //! details in the field names of the API. It compares prices, stock and options only: a new name or potency
 //! does not count as a difference.
 
+mod size;
+
 use std::collections::{HashMap, HashSet};
 
 use chrono::{DateTime, Utc};
@@ -100,7 +102,7 @@ pub struct DiffCounts {
     pub options_with_stock_changes: usize,
 }
 
-/// Changes in the order of the newer menu, `removed` in that of the older one.
+/// Changes of prices and stock with the largest first, the others in the order of the newer menu, `removed` in that of the older one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DiffDetails {
@@ -169,6 +171,8 @@ fn compare(from: Vec<ProductOffer>, to: Vec<ProductOffer>) -> (DiffCounts, DiffD
     }
     let after: HashSet<&str> = to.iter().map(|product| product.id.as_str()).collect();
     from.iter().filter(|product| !after.contains(product.id.as_str())).for_each(|product| found.remove(product));
+    size::largest_first(&mut found.details.price_changes, size::of_prices);
+    size::largest_first(&mut found.details.stock_changes, size::of_stock);
     (found.counts, found.details)
 }
 

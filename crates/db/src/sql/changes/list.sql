@@ -1,5 +1,5 @@
--- changes/list.sql: the changes behind ($seq, $n), up to batch $until. Planned for its values; each batch is read by its
--- key, whatever the statistics say. $brand and $category: names in any letter case.
+-- changes/list.sql: the changes beyond ($seq, $n), by age, in batches from $least to $greatest. Planned for its values; each batch is
+-- read by its key, whatever the statistics say. $brand and $category: names in any letter case.
 SELECT b.seq, c.n, c.kind::text AS kind, d.id AS store_id, d.name AS store, c.store_product_id AS product_id, c.product, c.brand, c.category,
        c.option_label, c.nth, c.old_rec, c.new_rec, c.old_med, c.new_med, c.old_special_rec, c.new_special_rec, c.old_special_med,
        c.new_special_med, c.old_quantity, c.new_quantity, c.old_quantity_censored, c.new_quantity_censored, c.cents,
@@ -12,7 +12,7 @@ SELECT b.seq, c.n, c.kind::text AS kind, d.id AS store_id, d.name AS store, c.st
            LEFT JOIN store_products p ON p.id = c.store_product_id
           WHERE c.crawl_id = b.crawl_id
             AND c.crawled_at = b.crawled_at
-            AND (b.seq > $seq OR c.n > $n)
+            AND (b.seq <> $seq OR c.n {beyond} $n)
             AND ($kinds::text[] IS NULL OR c.kind = ANY ($kinds::change_kind[]))
             AND ($brand::text IS NULL OR brand_key(p.brand_name_raw) = brand_key($brand))
             AND ($category::text IS NULL OR is_of_category($category, p.category, p.canonical_category))
@@ -25,11 +25,11 @@ SELECT b.seq, c.n, c.kind::text AS kind, d.id AS store_id, d.name AS store, c.st
                    WHERE h.store_product_id = c.store_product_id AND h.option_label = c.option_label AND h.nth = c.nth
                      AND h.crawl_id = c.crawl_id AND h.crawled_at = c.crawled_at
                      AND coalesce(h.rec_per_g, h.med_per_g) <= $max_unit_price))
-          ORDER BY c.n
+          ORDER BY c.n {direction}
           LIMIT $limit) c
- WHERE b.seq BETWEEN $seq AND $until
+ WHERE b.seq BETWEEN $least AND $greatest
    AND ($store::bigint IS NULL OR b.dispensary_id = $store)
    AND ($group::text IS NULL OR $group = ANY (d.groups))
    AND ($state::text IS NULL OR d.state = $state)
- ORDER BY b.seq, c.n
+ ORDER BY b.seq {direction}, c.n {direction}
  LIMIT $limit;

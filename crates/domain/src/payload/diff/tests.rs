@@ -143,6 +143,19 @@ fn each_option_with_another_price_or_stock_counts() {
 }
 
 #[test]
+fn the_largest_changes_of_prices_and_stock_come_first() {
+    let at =
+        |id: &str, rec, quantity| ProductOffer { prices: prices(rec), stock: stock(quantity), ..product(id, vec![]) };
+    let with_option = |rec| product("d", vec![option("1g", rec, 1)]);
+    let from = vec![at("a", 1000, 20), at("b", 1000, 10), at("c", 1000, 10), with_option(1000)];
+    let to = vec![at("a", 990, 19), at("b", 400, 14), at("c", 1440, 0), with_option(1500)];
+    let details = compare(from, to).1;
+    let prices: Vec<&str> = details.price_changes.iter().map(|change| change.id.as_str()).collect();
+    let stock: Vec<&str> = details.stock_changes.iter().map(|change| change.id.as_str()).collect();
+    assert_eq!((&prices[..], &stock[..]), (&["b", "d", "c", "a"][..], &["c", "b", "a"][..]));
+}
+
+#[test]
 fn an_offer_is_made_of_each_product_of_a_menu() {
     let named = |id: &str| Product { provider_product_id: id.to_owned(), price_rec: Some(1000), ..Product::default() };
     let menu = NormalMenu { products: vec![named("b"), named("a")], ..NormalMenu::default() };
