@@ -17,7 +17,7 @@ pub struct UnitPriceRecord {
     pub prices: StoredUnitPrices,
 }
 
-/// Those of every option of the platform's products.
+/// The prices of every option of the platform's products.
 pub async fn all(client: &Client, platform: Platform) -> Result<Vec<UnitPriceRecord>, DbError> {
     read_all(&client.query(sql!("demo/report/unit_prices.sql"), &[&platform.name()]).await?)
 }
