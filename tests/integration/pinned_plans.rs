@@ -7,9 +7,11 @@ const PINS: [&str; 5] =
     ["plan_cache_mode=force_generic_plan", "enable_seqscan=off", "enable_bitmapscan=off", "enable_sort=off", "jit=off"];
 
 /// Statements other than the queue's hot ones: DDL, walks over all stores with settings of their own, one row by its key, the
-/// kinds that `migrate` writes, a message in the log, and the tables of the older schema, which are read whole.
-const NOT_PINNED: [&str; 16] = [
+/// kinds that `migrate` writes, a message in the log, the tables of the older schema, which are read whole, and the options of
+/// a product, a function that is planned as a part of its statement.
+const NOT_PINNED: [&str; 17] = [
     "cancel_legacy_crawl_jobs",
+    "cheapest_option",
     "close_legacy_runs",
     "crawl_interval_hours",
     "disable_legacy_schedules",
