@@ -1,11 +1,11 @@
-//! Prices by unit as text, such as `$10.00/g`.
+//! Prices by unit as text, such as `$10.00/g` or `2.5¢/mg THC`.
 
 use contract::products::{OptionView, ProductView};
 use domain::amounts::money;
 use domain::menu::unit_price::UnitBasis;
 use domain::vocabulary::Word;
 
-/// `$10.00/g`, `$8.00/ml` or `$0.20/mg THC`: by the unit in which goods of its kind are compared.
+/// `$10.00/g`, `$8.00/ml` or `2.5¢/mg THC`: by the unit in which goods of its kind are compared.
 pub fn of_option(option: &OptionView) -> Option<String> {
     let per_g = option.rec_per_g.or(option.med_per_g);
     let per_mg_thc = option.rec_per_mg_thc.or(option.med_per_mg_thc);
@@ -29,7 +29,7 @@ pub fn dollars(millicents: i64) -> Option<String> {
 fn by_unit(basis: Option<&Word<UnitBasis>>, per_g: Option<i64>, per_mg_thc: Option<i64>) -> Option<String> {
     match per_g {
         Some(per_g) if !is_stated_thc(basis) => text(per_g, "g"),
-        _ => text(per_mg_thc?, "mg THC"),
+        _ => Some(format!("{:.1}¢/mg THC", per_mg_thc? as f64 / 1000.0)),
     }
 }
 
