@@ -137,7 +137,7 @@ fn product(world: &World, store: &StoreSeed, index: u64, crawl: u32) -> Option<O
     let misses = (crawl - last_seen_crawl).min(MISSES_OUT_OF_STOCK);
     let is_gone = misses == MISSES_OUT_OF_STOCK;
     let stock = if is_gone { "oos" } else { seen_stock(&truth) };
-    let variants: Vec<OracleVariant> = (0..truth.offers.len()).map(|at| variant(&truth, at, is_gone)).collect();
+    let variants = variants(&truth, is_gone);
     // price and special price belong to one option, the one that costs least
     let lowest = |of: fn(&OracleVariant) -> (Option<i32>, Option<i32>)| {
         let priced = variants.iter().map(of).filter(|(price, _)| price.is_some());
@@ -171,6 +171,18 @@ fn product(world: &World, store: &StoreSeed, index: u64, crawl: u32) -> Option<O
         provider_product_id: truth.id,
         name: truth.name,
     })
+}
+
+impl OracleVariant {
+    /// The prices that are paid, for everyone and for patients.
+    fn paid(&self) -> [Option<i32>; 2] {
+        [self.special_price_rec.or(self.price_rec), self.special_price_med.or(self.price_med)]
+    }
+}
+
+/// The options in the feed's order.
+fn variants(truth: &Product<'_>, is_gone: bool) -> Vec<OracleVariant> {
+    (0..truth.offers.len()).map(|at| variant(truth, at, is_gone)).collect()
 }
 
 fn variant(truth: &Product<'_>, at: usize, is_gone: bool) -> OracleVariant {

@@ -141,10 +141,10 @@ impl Simulator {
         self.generated().map(|store| oracle::store(&self.world, store, crawl)).collect()
     }
 
-    /// The changes that crawls 1 … `crawls`, completed for every generated store, must have shown: against the crawl before
-    /// each. In no particular order.
-    pub fn oracle_changes(&self, crawls: u32) -> Vec<OracleChange> {
-        self.generated().flat_map(|store| oracle::changes::of_store(&self.world, store, crawls)).collect()
+    /// The changes that crawl `crawl` must show after crawls 1 … `crawl` - 1 were completed for every generated store. In no
+    /// particular order.
+    pub fn oracle_changes(&self, crawl: u32) -> Vec<OracleChange> {
+        self.generated().flat_map(|store| oracle::changes::of_store(&self.world, store, crawl)).collect()
     }
 
     /// The prices by unit that a table of options must hold after crawls 1 … `crawl`, as the other oracles.

@@ -1,12 +1,11 @@
-//! The oracle of changes: what a price team must learn of crawls 1 … n, each of them complete.
+//! The oracle of changes: what a price team must learn of a crawl, after complete crawls before it.
 //!
-//! The first crawl of a store is what later ones are compared with. Computed from the generator's truth, crawl by crawl,
-//! so that it can disagree with a program that compares rows.
+//! Computed from the generator's truth about the crawls in which a product was last seen, so that it can disagree with a
+//! program that compares rows.
 
 use std::cmp::Ordering;
-use std::collections::HashMap;
 
-use super::{MISSES_OUT_OF_STOCK, OracleVariant, variant};
+use super::{MISSES_OUT_OF_STOCK, OracleVariant, variants};
 use crate::catalogue::StoreSeed;
 use crate::presence;
 use crate::product::Product;
@@ -19,8 +18,6 @@ const LOW_STOCK: i32 = 5;
 #[derive(Clone, Debug, PartialEq)]
 pub struct OracleChange {
     pub platform_dispensary_id: String,
-    /// Number of the crawl that shows it.
-    pub crawl: u32,
     pub provider_product_id: String,
     /// The option's label, and the number of equal labels before it.
     pub option: Option<(&'static str, i16)>,
@@ -44,25 +41,29 @@ pub struct OracleSide {
     pub quantity_censored: bool,
 }
 
-/// The changes of a store, in no particular order.
-pub(crate) fn of_store(world: &World, store: &StoreSeed, crawls: u32) -> Vec<OracleChange> {
-    (0..store.size).flat_map(|index| Past::default().changes(world, store, index, crawls)).collect()
-}
-
-/// A product up to a crawl.
-#[derive(Default)]
-struct Past {
-    last_seen: Option<u32>,
-    /// On the menu and not delisted, or missing for a short time.
-    is_listed: bool,
-    /// Options by label and number, as they were when the product last had them.
-    options: HashMap<OptionKey, OracleVariant>,
+/// The changes that a crawl of a store shows, in no particular order.
+pub(crate) fn of_store(world: &World, store: &StoreSeed, crawl: u32) -> Vec<OracleChange> {
+    let of_product = |index| {
+        let past = Past { world, store, index };
+        let id = past.truth(crawl).id;
+        past.lines(crawl).into_iter().map(move |Line { option, kind, old, new, prices }| OracleChange {
+            platform_dispensary_id: store.platform_dispensary_id.clone(),
+            provider_product_id: id.clone(),
+            option,
+            kind,
+            old,
+            new,
+            cents: prices.map(|(old, new)| new - old),
+            hundredths: prices.and_then(|(old, new)| hundredths(old, new)),
+        })
+    };
+    (0..store.size).flat_map(of_product).collect()
 }
 
 /// The label, and the number of equal labels before it.
 type OptionKey = (&'static str, i16);
 
-/// A change in a crawl.
+/// A change of a product or an option.
 struct Line {
     option: Option<OptionKey>,
     kind: &'static str,
@@ -72,77 +73,72 @@ struct Line {
     prices: Option<(i32, i32)>,
 }
 
-impl Past {
-    fn changes(mut self, world: &World, store: &StoreSeed, index: u64, crawls: u32) -> Vec<OracleChange> {
-        let mut changes = Vec::new();
-        for crawl in 1..=crawls {
-            let truth = world.product(store, index, crawl);
-            let lines = match presence::is_present(world.seed, store.index, index, crawl) {
-                true => self.seen(&truth, crawl),
-                false => self.missed(crawl),
-            };
-            changes.extend(lines.into_iter().map(|Line { option, kind, old, new, prices }| OracleChange {
-                platform_dispensary_id: store.platform_dispensary_id.clone(),
-                crawl,
-                provider_product_id: truth.id.clone(),
-                option,
-                kind,
-                old,
-                new,
-                cents: prices.map(|(old, new)| new - old),
-                hundredths: prices.and_then(|(old, new)| hundredths(old, new)),
-            }));
-        }
-        changes
-    }
+/// A product, crawl by crawl.
+#[derive(Clone, Copy)]
+struct Past<'a> {
+    world: &'a World,
+    store: &'a StoreSeed,
+    index: u64,
+}
 
-    fn seen(&mut self, truth: &Product<'_>, crawl: u32) -> Vec<Line> {
-        let was_seen = self.last_seen.replace(crawl).is_some();
-        let was_listed = std::mem::replace(&mut self.is_listed, truth.active);
-        let mut lines = match (was_listed, truth.active) {
-            (false, true) if was_seen => vec![Line::of_product("returned")],
+impl<'a> Past<'a> {
+    fn lines(self, crawl: u32) -> Vec<Line> {
+        let is_present = presence::is_present(self.world.seed, self.store.index, self.index, crawl);
+        match (self.last_seen_before(crawl), is_present) {
+            (Some(seen), true) => self.seen_again(seen, crawl),
+            (Some(seen), false) if crawl - seen == MISSES_OUT_OF_STOCK => self.gone(seen),
             // the first crawl is what later ones are compared with
-            (false, true) if crawl > 1 => vec![Line::of_product("new")],
-            (true, false) => vec![Line::of_product("gone")],
+            (None, true) if crawl > 1 && self.truth(crawl).active => vec![Line::of_product("new")],
             _ => Vec::new(),
-        };
-        let now: Vec<OracleVariant> = (0..truth.offers.len()).map(|at| variant(truth, at, false)).collect();
-        let left = |option: &OracleVariant| now.iter().all(|other| key(other) != key(option));
-        lines.extend(self.sell_out(left));
-        for option in now {
-            if let Some(before) = self.options.get(&key(&option)) {
-                lines.extend(compared(before, &option));
-            }
-            self.options.insert(key(&option), option);
+        }
+    }
+
+    /// The changes of a product that an earlier crawl had, too, at last the one with the number `seen`.
+    fn seen_again(self, seen: u32, crawl: u32) -> Vec<Line> {
+        let was_gone = crawl - seen > MISSES_OUT_OF_STOCK;
+        let (truth, before) = (self.truth(crawl), variants(&self.truth(seen), was_gone));
+        let now = variants(&truth, false);
+        let returned = (was_gone && truth.active).then(|| Line::of_product("returned"));
+        let left = before.iter().filter(|option| option.is_in_stock && with_key(&now, option).is_none());
+        let mut lines: Vec<Line> = returned.into_iter().chain(left.map(Line::sold_out)).collect();
+        for option in &now {
+            let earlier = with_key(&before, option).cloned().or_else(|| self.last_listed(option, seen));
+            lines.extend(earlier.into_iter().flat_map(|earlier| compared(&earlier, option)));
         }
         lines
     }
 
-    fn missed(&mut self, crawl: u32) -> Vec<Line> {
-        if self.last_seen.is_none_or(|seen| crawl - seen != MISSES_OUT_OF_STOCK) {
-            return Vec::new();
-        }
-        let mut lines = self.sell_out(|_| true);
-        if std::mem::take(&mut self.is_listed) {
-            lines.push(Line::of_product("gone"));
-        }
-        lines
+    /// The changes of a product by its third miss.
+    fn gone(self, seen: u32) -> Vec<Line> {
+        let truth = self.truth(seen);
+        let gone = truth.active.then(|| Line::of_product("gone"));
+        let options = variants(&truth, false);
+        gone.into_iter().chain(options.iter().filter(|option| option.is_in_stock).map(Line::sold_out)).collect()
     }
 
-    /// Options that cannot be bought any more.
-    fn sell_out(&mut self, is_left: impl Fn(&OracleVariant) -> bool) -> Vec<Line> {
-        let mut lines = Vec::new();
-        for option in self.options.values_mut().filter(|option| option.is_in_stock && is_left(option)) {
-            lines.push(Line::of_option(option, "sold_out", stock(option), OracleSide::default()));
-            option.is_in_stock = false;
-        }
-        lines
+    /// An option that the product did not have in crawl `crawl`, as it was before it left the menu.
+    fn last_listed(self, option: &OracleVariant, crawl: u32) -> Option<OracleVariant> {
+        let earlier = std::iter::successors(self.last_seen_before(crawl), |seen| self.last_seen_before(*seen));
+        earlier.map(|seen| variants(&self.truth(seen), true)).find_map(|all| with_key(&all, option).cloned())
+    }
+
+    fn last_seen_before(self, crawl: u32) -> Option<u32> {
+        presence::last_seen(self.world.seed, self.store.index, self.index, crawl - 1)
+    }
+
+    fn truth(self, crawl: u32) -> Product<'a> {
+        self.world.product(self.store, self.index, crawl)
     }
 }
 
 impl Line {
     fn of_product(kind: &'static str) -> Line {
         Line { option: None, kind, old: OracleSide::default(), new: OracleSide::default(), prices: None }
+    }
+
+    /// An option that cannot be bought any more, since it or its product left the menu.
+    fn sold_out(option: &OracleVariant) -> Line {
+        Line::of_option(option, "sold_out", stock(option), OracleSide::default())
     }
 
     fn of_option(option: &OracleVariant, kind: &'static str, old: OracleSide, new: OracleSide) -> Line {
@@ -152,6 +148,10 @@ impl Line {
 
 fn key(option: &OracleVariant) -> OptionKey {
     (option.label, option.nth)
+}
+
+fn with_key<'o>(options: &'o [OracleVariant], like: &OracleVariant) -> Option<&'o OracleVariant> {
+    options.iter().find(|option| key(option) == key(like))
 }
 
 /// The changes of an option between two crawls that list it.
@@ -185,8 +185,8 @@ fn compared(before: &OracleVariant, after: &OracleVariant) -> Vec<Line> {
 }
 
 fn paid(option: &OracleVariant) -> OracleSide {
-    let rec = option.special_price_rec.or(option.price_rec);
-    OracleSide { rec, med: option.special_price_med.or(option.price_med), ..OracleSide::default() }
+    let [rec, med] = option.paid();
+    OracleSide { rec, med, ..OracleSide::default() }
 }
 
 fn offered(option: &OracleVariant) -> OracleSide {

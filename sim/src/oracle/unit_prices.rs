@@ -2,7 +2,7 @@
 //!
 //! Computed from the generator's goods: the mass and volume of a label, the strength of a batch.
 
-use super::{OraclePotency, OracleVariant, potency, variant};
+use super::{OraclePotency, OracleVariant, potency, variants};
 use crate::catalogue::StoreSeed;
 use crate::category::Potency;
 use crate::presence;
@@ -21,7 +21,7 @@ pub struct OracleUnitPrices {
     pub per_mg_thc: [Option<i64>; 2],
     pub thc_mg: Option<f64>,
     pub basis: Option<&'static str>,
-    /// Why there is no amount to divide by.
+    /// Reason for a missing amount.
     pub no_unit_price: Option<&'static str>,
     pub no_thc_price: Option<&'static str>,
 }
@@ -31,7 +31,8 @@ pub(crate) fn of_store(world: &World, store: &StoreSeed, crawl: u32) -> Vec<Orac
     let of_product = |index| {
         let last_seen = presence::last_seen(world.seed, store.index, index, crawl)?;
         let truth = world.product(store, index, last_seen);
-        Some((0..truth.offers.len()).map(|at| of_option(&store.platform_dispensary_id, &truth, at)).collect::<Vec<_>>())
+        let options = variants(&truth, false).into_iter();
+        Some(options.map(|option| of_option(&store.platform_dispensary_id, &truth, &option)).collect::<Vec<_>>())
     };
     (0..store.size).filter_map(of_product).flatten().collect()
 }
@@ -39,8 +40,7 @@ pub(crate) fn of_store(world: &World, store: &StoreSeed, crawl: u32) -> Vec<Orac
 /// 100 % as a strength.
 const PERCENT_100: i64 = 200_000;
 
-fn of_option(store: &str, truth: &Product<'_>, at: usize) -> OracleUnitPrices {
-    let option = variant(truth, at, false);
+fn of_option(store: &str, truth: &Product<'_>, option: &OracleVariant) -> OracleUnitPrices {
     let is_measured = truth.category.potency != Potency::Nothing;
     let is_dosed = matches!(truth.category.potency, Potency::Milligrams | Potency::MilligramsPerGram);
     // the milligrams in a dosed good's label are its THC
@@ -56,9 +56,9 @@ fn of_option(store: &str, truth: &Product<'_>, at: usize) -> OracleUnitPrices {
         provider_product_id: truth.id.clone(),
         label: option.label,
         nth: option.nth,
-        per_g: by(&option, mg),
-        per_ml: by(&option, option.size_ml.map(|ml| (ml * 1000.0) as i64)),
-        per_mg_thc: by(&option, thc_ug.ok()),
+        per_g: by(option, mg),
+        per_ml: by(option, option.size_ml.map(|ml| (ml * 1000.0) as i64)),
+        per_mg_thc: by(option, thc_ug.ok()),
         thc_mg: thc_ug.ok().map(|ug| ug as f64 / 1000.0),
         basis: match (option.size_ml, thc_ug, mg) {
             (Some(_), ..) => Some("volume"),
@@ -77,8 +77,7 @@ fn of_option(store: &str, truth: &Product<'_>, at: usize) -> OracleUnitPrices {
 
 /// The prices that are paid, for a thousand of an amount.
 fn by(option: &OracleVariant, amount: Option<i64>) -> [Option<i64>; 2] {
-    let paid = [option.special_price_rec.or(option.price_rec), option.special_price_med.or(option.price_med)];
-    paid.map(|cents| Some(half_up(i64::from(cents?) * 1_000_000, amount?)))
+    option.paid().map(|cents| Some(half_up(i64::from(cents?) * 1_000_000, amount?)))
 }
 
 /// Micrograms of THC in a package of a dosed good. `label_mg`: the milligrams that its label states.
