@@ -159,8 +159,8 @@ impl MenuWrite {
         let ids = self.ids(tx, &diff.changes).await?;
         let menu: Vec<MenuRow<'_>> = self.menu_rows(&ids, &hashes, &diff.changes).collect();
 
-        let new = writes(&menu, |change| change == RowChange::New);
-        let changed = writes(&menu, |change| matches!(change, RowChange::Changed { .. }));
+        let new = self.writes(&menu, |change| change == RowChange::New);
+        let changed = self.writes(&menu, |change| matches!(change, RowChange::Changed { .. }));
         let absent = if counts_misses { diff.absent.as_slice() } else { &[] };
         let variants = VariantWrites::find(tx, self.unit_pricing(), &new, &changed).await?;
 
@@ -275,8 +275,17 @@ impl MenuWrite {
         changes: &'a [RowChange],
     ) -> impl Iterator<Item = MenuRow<'a>> {
         let rows = ids.iter().zip(hashes).zip(self.products());
-        let writes = rows.map(|((id, hash), product)| self.product_write(*id, Some(*hash), product));
-        writes.zip(changes).map(|(write, change)| MenuRow { write, change: *change })
+        rows.zip(changes).map(|(((id, hash), product), change)| MenuRow {
+            id: *id,
+            hash: *hash,
+            product,
+            change: *change,
+        })
+    }
+
+    fn writes<'a>(&'a self, menu: &[MenuRow<'a>], is_meant: impl Fn(RowChange) -> bool) -> Vec<ProductWrite<'a>> {
+        let meant = menu.iter().filter(|row| is_meant(row.change));
+        meant.map(|row| self.product_write(row.id, Some(row.hash), row.product)).collect()
     }
 
     fn product_write<'a>(&'a self, id: ProductId, content_hash: Option<i64>, product: &'a Product) -> ProductWrite<'a> {
@@ -313,9 +322,9 @@ impl MenuWrite {
             };
         }
         let mut changes = MenuChanges::new(self.low_stock);
-        for MenuRow { write, change } in menu {
-            let after = Presence::of(write.product);
-            changes.product(write.id, change.presence().unwrap_or(after), after);
+        for MenuRow { id, product, change, .. } in menu {
+            let after = Presence::of(product);
+            changes.product(*id, change.presence().unwrap_or(after), after);
         }
         for row in absent.iter().filter(|row| row.is_gone_after_a_miss()) {
             changes.product(row.id, row.presence(), Presence::Gone);
@@ -380,7 +389,9 @@ impl MenuWrite {
 
 /// A product of the menu, its row's id and the change of the row.
 struct MenuRow<'a> {
-    write: ProductWrite<'a>,
+    id: ProductId,
+    hash: i64,
+    product: &'a Product,
     change: RowChange,
 }
 
@@ -390,16 +401,12 @@ struct SoldOut {
     options: Vec<(ProductId, Variant)>,
 }
 
-fn writes<'a>(menu: &[MenuRow<'a>], is_meant: impl Fn(RowChange) -> bool) -> Vec<ProductWrite<'a>> {
-    menu.iter().filter(|row| is_meant(row.change)).map(|row| row.write).collect()
-}
-
 fn count(menu: &[MenuRow<'_>]) -> Counts {
     let of = |is_meant: fn(&RowChange) -> bool| menu.iter().filter(|row| is_meant(&row.change)).count();
     let moved = |was: bool, is: bool| {
         let moves = |row: &&MenuRow<'_>| {
             matches!(row.change, RowChange::Changed { was_in_stock, .. } if was_in_stock == was)
-                && row.write.product.is_in_stock == is
+                && row.product.is_in_stock == is
         };
         menu.iter().filter(moves).count() as i64
     };
