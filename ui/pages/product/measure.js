@@ -3,6 +3,7 @@
 
 import { decimal, money } from "../../core/format.js";
 import { MILLICENTS, paid } from "../../parts/products.js";
+import { MILLICENTS_PER_DOLLAR } from "./series.js";
 
 /** @import { Point, Series } from "./series.js" */
 
@@ -14,9 +15,6 @@ import { MILLICENTS, paid } from "../../parts/products.js";
  * @property {(point: Point) => number | null} of in the unit
  * @property {(value: number | null) => string} text
  */
-
-/** The API gives prices by amount in thousandths of a cent. */
-const MILLICENTS_PER_DOLLAR = 100 * MILLICENTS;
 
 /** @param {number | null} value */
 const dollarText = (value) => money(value === null ? null : value * 100);

@@ -3,7 +3,7 @@
 // the CSV. All pure.
 
 import { sizeName } from "../../core/format.js";
-import { isOnSale, paid } from "../../parts/products.js";
+import { isOnSale, MILLICENTS, paid } from "../../parts/products.js";
 
 /** @import { OptionPoint, ProductHistory, ProductPoint } from "../../types/api" */
 /** @import { Prices } from "../../parts/products.js" */
@@ -189,7 +189,7 @@ function priceWord(from, to) {
 const COLUMNS = /** @type {const} */ (["price_rec", "special_price_rec", "price_med", "special_price_med"]);
 const UNIT_COLUMNS = /** @type {const} */ (["by_g", "by_ml", "by_mg_thc"]);
 /** The units of a dollar in which the API gives prices by amount. */
-const MILLICENTS_PER_DOLLAR = 100_000;
+export const MILLICENTS_PER_DOLLAR = 100 * MILLICENTS;
 
 /** Prices in dollars, those by amount with five decimals; one row per point. @param {Series[]} all */
 export function csvOf(all) {
