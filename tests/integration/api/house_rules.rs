@@ -50,6 +50,7 @@ async fn an_unknown_or_impossible_parameter_is_refused_by_name() {
         ("/api/stores/1/products?sort=size", "sort"),
         ("/api/stores/1/products?min_price=2147483648", "min_price"),
         ("/api/products/search?sort=relevance", "sort"),
+        ("/api/products/search?max_unit_price=-1", "max_unit_price"),
         ("/api/products/search?q=", "q"),
         ("/api/products/1/history?points=1001", "points"),
         ("/api/products/1/history?nth=-1", "nth"),
