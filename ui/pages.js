@@ -27,6 +27,7 @@ const ENTRIES = [
   { "name": "store", "path": "/admin/stores/:id", "list": "/api/stores?limit=1" },
   { "name": "products", "section": "Data", "title": "Products", "key": "p", "query": "?q=blue" },
   { "name": "product", "path": "/admin/products/:id", "list": "/api/products/search?q=blue&limit=1" },
+  { "name": "prices", "section": "Data", "title": "Prices", "key": "r" },
   { "name": "changes", "section": "Data", "title": "Changes", "key": "d" },
   { "name": "payloads", "section": "Data", "title": "Payloads", "key": "l" },
   { "name": "payload-diff", "path": "/admin/payloads/diff", "query": "?store=:id", "list": "/api/stores?limit=1" },

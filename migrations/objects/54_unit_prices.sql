@@ -26,3 +26,14 @@ LANGUAGE sql STABLE AS $f$
    ORDER BY o.is_in_stock DESC, u.unit_order
    LIMIT 1
 $f$;
+
+-- The unit by which an option is compared with others; null: its amount is not known.
+CREATE OR REPLACE FUNCTION unit_of(basis text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $f$
+  SELECT CASE basis WHEN 'stated_thc' THEN 'mg_thc' WHEN 'volume' THEN 'ml' WHEN 'weight' THEN 'g' WHEN 'from_name' THEN 'g' END
+$f$;
+
+-- That one of an option's prices by unit by which it is compared.
+CREATE OR REPLACE FUNCTION compared_price(basis text, per_g bigint, per_ml bigint, per_mg_thc bigint) RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $f$
+  SELECT CASE unit_of(basis) WHEN 'g' THEN per_g WHEN 'ml' THEN per_ml WHEN 'mg_thc' THEN per_mg_thc END
+$f$;

@@ -58,6 +58,7 @@ mod path;
 mod pauses;
 mod payloads;
 mod peer_limit;
+mod prices;
 mod process_health;
 mod products;
 mod proxies;

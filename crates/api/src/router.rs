@@ -188,6 +188,8 @@ pub fn endpoints() -> OpenApiRouter<ApiState> {
         analytics::brand_presence,
         analytics::category_mix,
         analytics::price_trend,
+        prices::unit_prices,
+        prices::price_changes,
         visitors::list,
         stats::series,
         geo::show,

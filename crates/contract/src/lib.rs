@@ -28,6 +28,7 @@ pub mod overview;
 pub mod pauses;
 pub mod payloads;
 pub mod position;
+pub mod prices;
 pub mod problem;
 pub mod products;
 pub mod proxies;

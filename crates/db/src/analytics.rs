@@ -1,14 +1,17 @@
 //! Market data as of the last analytics_refresh: stores, brands, categories, prices by day. Reads only.
 //!
-//! Reads four materialized views, and the prices by day that one of them is made of; [`refresh`] writes them.
+//! Reads four materialized views, and tables of days and weeks; [`refresh`] writes them.
 //! They are empty until the first refresh. Prices are in cents, of products in stock: the special price where
 //! it is lower, the medical price where there is no other.
 
+pub mod price_changes;
 pub mod refresh;
+mod unit_prices;
 
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use tokio_postgres::Row;
 
+pub use self::unit_prices::unit_prices;
 use super::connection::client::TypedParam;
 use super::{Client, DbError};
 use crate::statements::{FromRow, first_column, named, page, read_all, rows, sql, word};

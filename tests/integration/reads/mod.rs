@@ -3,6 +3,7 @@
 mod analytics;
 mod payload_memory;
 mod payloads;
+mod prices;
 mod product_series;
 mod products;
 mod search;

@@ -1,0 +1,66 @@
+//! Prices by unit, by category, brand, state or week. Reads only.
+
+use chrono::{Datelike, NaiveDate, TimeDelta};
+use tokio_postgres::Row;
+
+use super::{MarketPage, Read, refresh};
+use crate::statements::{named, rows, word};
+use crate::{Client, DbError};
+use contract::prices::{UnitPriceCursor, UnitPriceQuestion, UnitPrices};
+
+/// What things in stock cost by unit, those of most stores first, or week by week.
+pub async fn unit_prices(
+    client: &Client,
+    question: &UnitPriceQuestion,
+    after: Option<&UnitPriceCursor>,
+    limit: i64,
+) -> Result<MarketPage<UnitPrices, UnitPriceCursor>, DbError> {
+    let UnitPriceQuestion { state, category, brand, .. } = question;
+    let (by, unit) = (question.by.unwrap_or_default().name(), question.unit.unwrap_or_default().name());
+    let (week, rows) = (question.week.map(monday), limit.saturating_add(1));
+    let (after_age, after_stores) = (after.map(|after| after.age), after.map(|after| after.stores));
+    let (after_state, after_category) = (after.map(|after| &after.state), after.map(|after| &after.category));
+    let after_brand = after.map(|after| &after.brand);
+    let (sql, params) = named!(
+        "analytics/unit_prices.sql",
+        by,
+        unit,
+        state,
+        category,
+        brand,
+        week,
+        after_age,
+        after_stores,
+        after_state,
+        after_category,
+        after_brand,
+        rows
+    );
+    let read = Read { view: refresh::UNIT_PRICES, sql, params: &params, limit };
+    read.page(client, cursor).await
+}
+
+fn cursor(row: &Row) -> Result<UnitPriceCursor, DbError> {
+    let text = |column: &str| row.try_get::<_, Option<String>>(column).map(Option::unwrap_or_default);
+    Ok(UnitPriceCursor {
+        age: row.try_get("age")?,
+        stores: row.try_get("stores")?,
+        state: text("state")?,
+        category: text("category")?,
+        brand: row.try_get("brand_key")?,
+    })
+}
+
+fn monday(day: NaiveDate) -> NaiveDate {
+    let days = day.weekday().num_days_from_monday();
+    day.checked_sub_signed(TimeDelta::days(i64::from(days))).unwrap_or(day)
+}
+
+rows! {
+    UnitPrices {
+        week, state, category, brand, stores, share,
+        unit: word,
+        options,
+        min: "price_min", p25: "price_p25", median: "price_median", p75: "price_p75", max: "price_max",
+    }
+}

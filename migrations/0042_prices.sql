@@ -1,0 +1,40 @@
+-- Prices by unit, compared week by week, and the prices that changed on each day. Both are written by analytics_refresh.
+
+-- What options in stock cost by unit, in the stores that were crawled whole in the last seven days of the week. '' = all of them together:
+-- things without a state, category or brand are counted there alone. Prices are millicents (thousandths of a cent) by unit.
+CREATE TABLE unit_price_weeks (
+  week         date NOT NULL,        -- its Monday (UTC)
+  state        text NOT NULL,
+  category     text NOT NULL,        -- canonical
+  brand_key    text NOT NULL,
+  unit         text NOT NULL,        -- g, ml, mg_thc; '' = all options, those without a price by unit among them
+  brand        text,                 -- as a platform writes it
+  stores       integer NOT NULL,
+  options      integer NOT NULL,
+  price_min    bigint,
+  price_p25    bigint,
+  price_median bigint,
+  price_p75    bigint,
+  price_max    bigint,
+  PRIMARY KEY (week, state, category, brand_key, unit)
+);
+-- One brand, week by week.
+CREATE INDEX unit_price_weeks_brand ON unit_price_weeks (brand_key, state, category, unit, week);
+
+-- Options whose price changed, once a day (UTC): by these a comparison with any day finds what it has to look at.
+CREATE TABLE daily_price_changes (
+  day                date NOT NULL,
+  store_product_id   bigint NOT NULL,
+  changed_at         timestamptz NOT NULL,     -- the last change of the day
+  dispensary_id      bigint NOT NULL,
+  nth                smallint NOT NULL,
+  size               real NOT NULL,            -- percent up or down, of the largest change of the day
+  option_label       text NOT NULL,
+  category           text,
+  canonical_category text,
+  brand_key          text,
+  PRIMARY KEY (day, store_product_id, option_label, nth)
+);
+CREATE INDEX daily_price_changes_size ON daily_price_changes (size DESC, day);
+CREATE INDEX daily_price_changes_brand ON daily_price_changes (brand_key, day);
+CREATE INDEX daily_price_changes_store ON daily_price_changes (dispensary_id, day);

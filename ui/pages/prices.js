@@ -1,0 +1,50 @@
+// @ts-check
+// Prices now against those of another day, and by unit between categories, brands and states.
+
+import { pathOf } from "../core/api.js";
+import { pick } from "../core/base.js";
+import { html } from "../core/html.js";
+import { useResource } from "../core/resource.js";
+import { suggestStores } from "../core/stores.js";
+import { usePage } from "../parts/page.js";
+import { PageHead } from "../parts/panel.js";
+import { MAX_PER_GRAM, PRODUCT_QUALIFIERS } from "../parts/products.js";
+import { filtersOf, QueryBox, readId, readState, readTime } from "../parts/query-box.js";
+import { Differences, Since, SORTS } from "./prices/differences.js";
+import { UnitPrices } from "./prices/unit-prices.js";
+import { Weeks } from "./prices/weeks.js";
+import { unitOf } from "./prices/units.js";
+
+/** @import { Qualifier } from "../parts/query-box.js" */
+
+const LIMIT = 100;
+
+/** @type {Qualifier[]} */
+const QUALIFIERS = [
+  { word: "since", parameter: "since", help: "a day in UTC, such as 2026-11-22, whose prices are compared with those of now", read: readTime, accepts: (value) => readTime(value) !== null },
+  { word: "direction", parameter: "direction", values: ["drop", "rise"], help: "drop or rise" },
+  ...PRODUCT_QUALIFIERS.filter(({ parameter }) => parameter !== "q"),
+  MAX_PER_GRAM,
+  { word: "state", parameter: "state", help: "two letters, such as MI", read: readState },
+  { word: "store", parameter: "store", help: "a part of its name, or its id", read: readId, find: suggestStores },
+];
+const PARAMETERS = /** @type {const} */ ([
+  "since", "direction", "category", "brand", "in_stock", "on_special", "min_price", "max_price", "max_unit_price", "state", "store", "sort",
+]);
+/** Parameters that are no filters of products. */
+const OTHERS = ["by", "unit", "left", "right"];
+
+/** @param {{ query: URLSearchParams }} properties */
+export function Page({ query }) {
+  const filters = filtersOf(QUALIFIERS, query, OTHERS, SORTS.map(([value]) => value));
+  const asked = pick(filters.query, PARAMETERS);
+  const answer = useResource(pathOf("/api/analytics/price-changes", { ...asked, limit: LIMIT }), { topics: ["rollups"], gap: 15_000 });
+  usePage("Prices", answer);
+  const market = { state: asked.state, category: asked.category, unit: unitOf(filters.query).name };
+  return html`<${PageHead} title="Prices" scope="now against another day, and by unit between categories and brands" />
+    <div class="row"><${QueryBox} filters=${filters} label="Filter prices" text="brand"
+      placeholder="category:flower state:MI direction:drop" /><${Since} query=${filters.query} since=${answer.data?.since} /></div>
+    <${Differences} answer=${answer} query=${filters.query} />
+    <${UnitPrices} query=${filters.query} market=${market} />
+    <${Weeks} query=${filters.query} market=${market} />`;
+}
