@@ -1,6 +1,6 @@
 -- Prices by unit, compared week by week, and the prices that changed on each day. Both are written by analytics_refresh.
 
--- What options in stock cost by unit, in the stores that were crawled whole in the last seven days of the week. '' = all of them together:
+-- Prices by unit of options in stock, in the stores that were crawled whole in the last seven days of the week. '' = all of them together:
 -- things without a state, category or brand are counted there alone. Prices are millicents (thousandths of a cent) by unit.
 CREATE TABLE unit_price_weeks (
   week         date NOT NULL,        -- its Monday (UTC)

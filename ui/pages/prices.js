@@ -17,7 +17,8 @@ import { unitOf } from "./prices/units.js";
 
 /** @import { Qualifier } from "../parts/query-box.js" */
 
-const LIMIT = 100;
+/** Rows at first; then the maximum. */
+const LIMITS = [20, 500];
 
 /** @type {Qualifier[]} */
 const QUALIFIERS = [
@@ -32,19 +33,20 @@ const PARAMETERS = /** @type {const} */ ([
   "since", "direction", "category", "brand", "in_stock", "on_special", "min_price", "max_price", "max_unit_price", "state", "store", "sort",
 ]);
 /** Parameters that are no filters of products. */
-const OTHERS = ["by", "unit", "left", "right"];
+const OTHERS = ["by", "unit", "left", "right", "rows"];
 
 /** @param {{ query: URLSearchParams }} properties */
 export function Page({ query }) {
   const filters = filtersOf(QUALIFIERS, query, OTHERS, SORTS.map(([value]) => value));
   const asked = pick(filters.query, PARAMETERS);
-  const answer = useResource(pathOf("/api/analytics/price-changes", { ...asked, limit: LIMIT }), { topics: ["rollups"], gap: 15_000 });
+  const isWhole = filters.query.get("rows") === "all";
+  const answer = useResource(pathOf("/api/analytics/price-changes", { ...asked, limit: LIMITS[isWhole ? 1 : 0] }), { topics: ["rollups"], gap: 15_000 });
   usePage("Prices", answer);
   const market = { state: asked.state, category: asked.category, unit: unitOf(filters.query).name };
   return html`<${PageHead} title="Prices" scope="now against another day, and by unit between categories and brands" />
     <div class="row"><${QueryBox} filters=${filters} label="Filter prices" text="brand"
       placeholder="category:flower state:MI direction:drop" /><${Since} query=${filters.query} since=${answer.data?.since} /></div>
-    <${Differences} answer=${answer} query=${filters.query} />
+    <${Differences} answer=${answer} query=${filters.query} more=${isWhole ? 0 : LIMITS[0]} />
     <${UnitPrices} query=${filters.query} market=${market} />
     <${Weeks} query=${filters.query} market=${market} />`;
 }

@@ -11,7 +11,7 @@ import { setQuery } from "../core/router.js";
 
 /** Words by their letters, and numbers in them by their size. */
 const { compare } = new Intl.Collator(undefined, { numeric: true });
-const BACKWARDS = /_desc$|^newest$/;
+const BACKWARDS = /_desc$|^(newest|percent|cents)$/;
 /** Orders of a list by the age of its rows, the usual one first. @type {[AgeSort, AgeSort]} */
 export const AGES = ["newest", "oldest"];
 

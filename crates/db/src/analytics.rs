@@ -30,7 +30,7 @@ pub struct MarketPage<R, C> {
     pub as_of: Option<DateTime<Utc>>,
 }
 
-/// A statement that reads a view.
+/// A statement that reads a view, or a table that is refreshed like one.
 struct Read<'a> {
     view: &'static str,
     sql: &'static str,
@@ -155,6 +155,15 @@ impl Read<'_> {
         if !refresh::is_filled(client, self.view).await? {
             return Ok(MarketPage::empty());
         }
+        self.page_of_table(client, cursor).await
+    }
+
+    /// The same of a table, which can be read before its first refresh.
+    async fn page_of_table<R: FromRow, C>(
+        self,
+        client: &Client,
+        cursor: impl Fn(&Row) -> Result<C, DbError>,
+    ) -> Result<MarketPage<R, C>, DbError> {
         let as_of = client.query_opt(sql!("analytics/as_of.sql"), &[&self.view]).await?;
         let rows = client.query_planned(self.sql, self.params).await?;
         let (shown, next) = page(&rows, self.limit);

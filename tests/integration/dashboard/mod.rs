@@ -13,6 +13,7 @@ mod late_answers;
 mod live;
 mod media;
 mod places;
+mod prices;
 mod tables;
 mod truth;
 mod usage;

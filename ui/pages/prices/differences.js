@@ -27,14 +27,14 @@ export function Since({ query, since }) {
     onChange=${(/** @type {EventOf<HTMLInputElement>} */ event) => setQuery({ since: event.target.value || null })} /></label>`;
 }
 
-/** @param {{ answer: Answer<PriceDifferences>, query: URLSearchParams }} properties */
-export function Differences({ answer, query }) {
+/** @param {{ answer: Answer<PriceDifferences>, query: URLSearchParams, more: number }} properties of which there may be more than `more` */
+export function Differences({ answer, query, more }) {
   const scope = answer.data ? `now against ${shortTime(answer.data.since)}, what is paid` : "now against another day";
   return html`<${Panel} title="Price changes" scope=${scope}>
     <${Loaded} of=${answer} what="The comparison of prices" rows=${8}>${(/** @type {PriceDifferences} */ data) =>
       data.changes.length === 0
         ? html`<${Nothing} of=${data} />`
-        : html`<${Table} of=${data} query=${query} />`}</${Loaded}>
+        : html`<${Table} of=${data} query=${query} hasMore=${data.changes.length === more} />`}</${Loaded}>
   </${Panel}>`;
 }
 
@@ -46,8 +46,8 @@ const Nothing = ({ of }) => of.as_of
   : html`<${Empty} icon="pending" title="Nothing to compare yet">
       <p>Changes are looked at by each refresh of analytics: the first one is still to come.</p></${Empty}>`;
 
-/** @param {{ of: PriceDifferences, query: URLSearchParams }} properties */
-function Table({ of, query }) {
+/** @param {{ of: PriceDifferences, query: URLSearchParams, hasMore: boolean }} properties */
+function Table({ of, query, hasMore }) {
   const key = (/** @type {PriceDifference} */ { product_id: id, option }) => `${id} ${option.nth} ${option.label}`;
   const steady = useSteadyRows(of.changes, key, `${of.since} ${query}`);
   const head = headsOf(query, "percent");
@@ -61,7 +61,8 @@ function Table({ of, query }) {
       <tbody>${steady.rows.map((row) => html`<${Row} key=${key(row)} of=${row} />`)}</tbody>
     </table></div>
     <p class="panel-foot">${plural(of.changes.length, "option")}${of.truncated &&
-      ", compared by the largest changes alone: a filter shows more"}${of.as_of && html`, as of <${Ago} at=${of.as_of} after="ago" />`}</p>`;
+      ", compared by the largest changes alone: a filter shows more"}${of.as_of && html`, as of <${Ago} at=${of.as_of} after="ago" />`}
+      ${hasMore && html` <a class="link" href=${link(currentPath(), { ...Object.fromEntries(query), rows: "all" })}>Show more</a>`}</p>`;
 }
 
 const Row = memo((/** @type {{ of: PriceDifference }} */ { of }) => {
@@ -70,10 +71,10 @@ const Row = memo((/** @type {{ of: PriceDifference }} */ { of }) => {
     <th scope="row" class="key cut"><${Product} of=${of} /></th>
     <td class="line first cut"><a href=${link(`/admin/stores/${of.store_id}`)} title=${of.store_name}><bdi>${of.store_name}</bdi></a>
       ${(of.city || of.state) && html`<br class="not-phone" /> <span class="scope">${[of.city, of.state].filter(Boolean).join(", ")}</span>`}</td>
-    <td class="num fact"><${FromTo} from=${money(of.price_before)} to=${money(of.price)} />${!of.is_in_stock && html`<br /><span class="scope">out of stock</span>`}</td>
+    <td class="num fact"><${From} price=${money(of.price_before)} /> ${money(of.price)}${!of.is_in_stock && html`<br /><span class="scope">out of stock</span>`}</td>
     <td class="num end"><${Delta} from=${of.price_before} to=${of.price} /></td>
     <td class="num fact">${of.cents > 0 ? "+" : "−"}${money(Math.abs(of.cents))}</td>
-    <td class="num fact">${unit && typeof of.unit_price === "number" && html`<${FromTo} from=${unit.text(of.unit_price_before)} to=${unit.text(of.unit_price)} /><br class="not-phone" />
+    <td class="num fact">${unit && typeof of.unit_price === "number" && html`${typeof of.unit_price_before === "number" && html`<${From} price=${unit.text(of.unit_price_before)} /> `}${unit.text(of.unit_price)}<br class="not-phone" />
       <span class="scope"> ${unit.word}</span>`}</td>
     <td class="num fact"><${Ago} at=${of.changed_at} after="ago" /></td>
   </tr>`;
@@ -86,5 +87,5 @@ function Product({ of: { product_name: name, product_id: id, brand, option } }) 
     <br /><span class="scope">${brand?.trim() && html`<bdi>${brand}</bdi>, `}<bdi>${size}</bdi></span>`;
 }
 
-/** @param {{ from: string, to: string }} properties */
-const FromTo = ({ from, to }) => html`${from} <span class="dim"><${Icon} name="right" /></span><span class="sr">to</span> ${to}`;
+/** The price before, and an arrow. @param {{ price: string }} properties */
+const From = ({ price }) => html`${price} <span class="dim"><${Icon} name="right" /></span><span class="sr">to</span>`;

@@ -1,5 +1,5 @@
 // @ts-check
-// What is in stock costs by unit: a row for each category, brand or state.
+// Prices by unit of things in stock: a row for each category, brand or state.
 
 import { pathOf } from "../../core/api.js";
 import { link } from "../../core/base.js";

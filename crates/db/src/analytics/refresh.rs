@@ -70,7 +70,7 @@ async fn write_price_changes(db: &Db) -> Result<(), DbError> {
     Ok(())
 }
 
-/// What options cost by unit, in the present week.
+/// Prices by unit of the present week.
 async fn write_unit_prices(client: &Client) -> Result<(), DbError> {
     client.execute(sql!("analytics/write_unit_price_week.sql"), &[]).await?;
     client.execute(sql!("analytics/forget_old_weeks.sql"), &[&MAX_WEEKS]).await?;

@@ -8,7 +8,7 @@ use crate::statements::{named, rows, word};
 use crate::{Client, DbError};
 use contract::prices::{UnitPriceCursor, UnitPriceQuestion, UnitPrices};
 
-/// What things in stock cost by unit, those of most stores first, or week by week.
+/// Prices by unit of things in stock, those of most stores first, or week by week.
 pub async fn unit_prices(
     client: &Client,
     question: &UnitPriceQuestion,
@@ -37,7 +37,7 @@ pub async fn unit_prices(
         rows
     );
     let read = Read { view: refresh::UNIT_PRICES, sql, params: &params, limit };
-    read.page(client, cursor).await
+    read.page_of_table(client, cursor).await
 }
 
 fn cursor(row: &Row) -> Result<UnitPriceCursor, DbError> {

@@ -56,6 +56,8 @@ pub async fn write_products(db: &Db, seed: u64) -> Result<bool, DbError> {
     tx.execute(sql!("demo/history/prices.sql"), &[&seed]).await?;
     tx.execute(sql!("demo/history/first_seen.sql"), &[]).await?;
     tx.execute(sql!("demo/history/days.sql"), &[]).await?;
+    tx.execute(sql!("analytics/write_unit_price_week.sql"), &[]).await?;
+    tx.execute(sql!("demo/history/weeks.sql"), &[&seed]).await?;
     tx.commit().await?;
     Ok(true)
 }

@@ -1,4 +1,4 @@
--- analytics/unit_prices.sql: what things cost by a unit, those of most stores first, or week by week; a null filters nothing. Planned for
+-- analytics/unit_prices.sql: prices by unit, those of most stores first, or week by week; a null filters nothing. Planned for
 -- its values. $week: a Monday; null: the newest week. $after_…: the last row of the page before.
 WITH newest AS (SELECT max(week) AS week FROM unit_price_weeks), chosen AS (
   SELECT a.*, '2000-01-03'::date - a.week AS age

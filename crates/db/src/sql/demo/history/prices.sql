@@ -13,6 +13,9 @@ WITH moves AS MATERIALIZED (
   SELECT m.store_product_id, m.n, m.crawled_at, v.option_label, v.nth, v.size_mg, v.size_ml,
          (v.price_rec * m.price)::int AS price_rec, (v.price_med * m.price)::int AS price_med,
          (v.special_price_rec * m.price)::int AS special_price_rec, (v.special_price_med * m.price)::int AS special_price_med,
+         (v.rec_per_g * m.price)::bigint AS rec_per_g, (v.med_per_g * m.price)::bigint AS med_per_g,
+         (v.rec_per_ml * m.price)::bigint AS rec_per_ml, (v.med_per_ml * m.price)::bigint AS med_per_ml,
+         (v.rec_per_mg_thc * m.price)::bigint AS rec_per_mg_thc, (v.med_per_mg_thc * m.price)::bigint AS med_per_mg_thc, v.unit_basis,
          -- below the number from which a platform reports no more
          CASE WHEN m.is_sold_out THEN least(v.quantity, 0) ELSE greatest(v.quantity, least(v.quantity + m.sold_since, 24)) END AS quantity,
          v.quantity_censored AND NOT m.is_sold_out AS quantity_censored, v.is_in_stock AND NOT m.is_sold_out AS is_in_stock
@@ -25,9 +28,11 @@ WITH moves AS MATERIALIZED (
 ), written AS (
   INSERT INTO store_product_variant_history
          (store_product_id, option_label, nth, crawl_id, crawled_at, size_mg, size_ml, price_rec, price_med, special_price_rec,
-          special_price_med, quantity, quantity_censored, is_in_stock, gone)
+          special_price_med, quantity, quantity_censored, is_in_stock, gone, rec_per_g, med_per_g, rec_per_ml, med_per_ml,
+          rec_per_mg_thc, med_per_mg_thc, unit_basis)
   SELECT c.store_product_id, c.option_label, c.nth, -c.n, c.crawled_at, c.size_mg, c.size_ml, c.price_rec, c.price_med, c.special_price_rec,
-         c.special_price_med, c.quantity, c.quantity_censored, c.is_in_stock, false
+         c.special_price_med, c.quantity, c.quantity_censored, c.is_in_stock, false,
+         c.rec_per_g, c.med_per_g, c.rec_per_ml, c.med_per_ml, c.rec_per_mg_thc, c.med_per_mg_thc, c.unit_basis
     FROM changed c WHERE c.is_change
 ), stock AS (
   SELECT o.store_product_id, o.n, sum(o.quantity)::int AS quantity, bool_or(o.quantity_censored) AS quantity_censored
