@@ -30,11 +30,12 @@ CREATE TABLE daily_price_changes (
   nth                smallint NOT NULL,
   size               real NOT NULL,            -- percent up or down, of the largest change of the day
   option_label       text NOT NULL,
-  category           text,
+  state              text,
   canonical_category text,
   brand_key          text,
   PRIMARY KEY (day, store_product_id, option_label, nth)
 );
-CREATE INDEX daily_price_changes_size ON daily_price_changes (size DESC, day);
-CREATE INDEX daily_price_changes_brand ON daily_price_changes (brand_key, day);
-CREATE INDEX daily_price_changes_store ON daily_price_changes (dispensary_id, day);
+-- The largest changes of a day; entries of another state or category are left out without a look at the table.
+CREATE INDEX daily_price_changes_size ON daily_price_changes (day, size DESC, state, canonical_category);
+CREATE INDEX daily_price_changes_brand ON daily_price_changes (brand_key, day, size DESC);
+CREATE INDEX daily_price_changes_store ON daily_price_changes (dispensary_id, day, size DESC);

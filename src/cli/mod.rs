@@ -47,6 +47,7 @@ mod openapi;
 mod pause;
 mod payload;
 mod platforms;
+mod prices;
 mod products;
 mod progress;
 mod quality;
@@ -181,6 +182,9 @@ enum Command {
     /// List or add the hashes of a platform's persisted queries
     #[command(subcommand)]
     Platforms(platforms::Command),
+    /// Compare prices with those of another day, and by unit
+    #[command(subcommand)]
+    Prices(prices::Command),
     /// Find products, show one, follow its price, or export all of them
     #[command(subcommand)]
     Products(products::Command),
@@ -251,6 +255,7 @@ impl Command {
             Command::Pause(args) => pause::run(args, env).await,
             Command::Payload(command) => payload::run(command, env).await,
             Command::Platforms(command) => platforms::run(command, env).await,
+            Command::Prices(command) => prices::run(command, env).await,
             Command::Products(command) => products::run(command, env).await,
             Command::Proxies(command) => proxies::run(command, env).await,
             Command::Restore(args) => restore::run(args, env).await,

@@ -1,5 +1,6 @@
 //! Prices by unit as text, such as `$10.00/g` or `2.5¢/mg THC`.
 
+use contract::prices::PriceUnit;
 use contract::products::{OptionView, ProductView};
 use domain::amounts::money;
 use domain::menu::unit_price::UnitBasis;
@@ -21,6 +22,16 @@ pub fn of_product(product: &ProductView) -> Option<String> {
     by_unit(product.unit_basis.as_ref(), per_g, product.rec_per_mg_thc.or(product.med_per_mg_thc))
 }
 
+/// A price in millicents by a unit; none of a newer program's unit.
+pub fn of_unit(unit: &Word<PriceUnit>, millicents: i64) -> Option<String> {
+    match unit {
+        Word::Known(PriceUnit::G) => text(millicents, "g"),
+        Word::Known(PriceUnit::Ml) => text(millicents, "ml"),
+        Word::Known(PriceUnit::MgThc) => Some(of_thc(millicents)),
+        Word::Other(_) => None,
+    }
+}
+
 /// Dollars of a price in millicents.
 pub fn dollars(millicents: i64) -> Option<String> {
     i32::try_from((millicents + 500) / 1000).ok().map(money)
@@ -29,12 +40,16 @@ pub fn dollars(millicents: i64) -> Option<String> {
 fn by_unit(basis: Option<&Word<UnitBasis>>, per_g: Option<i64>, per_mg_thc: Option<i64>) -> Option<String> {
     match per_g {
         Some(per_g) if !is_stated_thc(basis) => text(per_g, "g"),
-        _ => Some(format!("{:.1}¢/mg THC", per_mg_thc? as f64 / 1000.0)),
+        _ => per_mg_thc.map(of_thc),
     }
 }
 
 fn is_stated_thc(basis: Option<&Word<UnitBasis>>) -> bool {
     matches!(basis, Some(Word::Known(UnitBasis::StatedThc)))
+}
+
+fn of_thc(millicents: i64) -> String {
+    format!("{:.1}¢/mg THC", millicents as f64 / 1000.0)
 }
 
 fn text(millicents: i64, unit: &str) -> Option<String> {

@@ -150,7 +150,7 @@ pub struct PriceChangeQuestion {
     pub state: Option<String>,
     /// Its id.
     pub store: Option<StoreId>,
-    /// Name of the platform's category, in any letter case, or of a canonical category.
+    /// Name of a canonical category, in any letter case.
     pub category: Option<String>,
     pub brand: Option<String>,
     pub in_stock: Option<bool>,

@@ -164,9 +164,37 @@ async fn what_is_found_by_its_spelling_alone_is_said_so() {
 }
 
 #[tokio::test]
+async fn prices_are_compared_with_another_day_and_by_unit() {
+    let server = Server::start().await;
+    selling(&server).await;
+    let changed = "
+        UPDATE dispensaries SET last_complete_at = now();
+        UPDATE store_product_variant_history SET price_rec = 1250;
+        UPDATE store_product_variants SET rec_per_g = 1000000, unit_basis = 'weight';
+        INSERT INTO daily_price_changes (day, store_product_id, changed_at, dispensary_id, nth, size, option_label, brand_key)
+        SELECT (now() AT TIME ZONE 'UTC')::date, v.store_product_id, now(), p.dispensary_id, 0, 20, v.option_label, 'granite'
+          FROM store_product_variants v JOIN store_products p ON p.id = v.store_product_id";
+    server.database.raw.batch_execute(changed).await.unwrap();
+    db::analytics::refresh::refresh(&server.database.db).await.unwrap();
+    let listed = run(&server, InProcess, &["prices", "by-unit", "--by", "brand"]).await;
+    let row = text(&listed).lines().nth(1).unwrap().split_whitespace().skip(1).collect::<Vec<_>>().join(" ");
+    assert_eq!(row, "Granite 1 100.0 % 1 $10.00/g $10.00/g $10.00/g $10.00/g $10.00/g");
+    assert!(String::from_utf8_lossy(&listed.stderr).contains("as of the refresh of"));
+    let found =
+        run(&server, InProcess, &["prices", "changes", "--since", "30m", "--brand", "granite", "--direction", "drop"])
+            .await;
+    assert!(text(&found).contains("$12.50  $10.00  -$2.50  -20.0  $10.00/g"), "{}", text(&found));
+    let none = run(&server, InProcess, &["prices", "changes", "--state", "ZZ"]).await;
+    assert!(String::from_utf8_lossy(&none.stderr).contains("no price differs"));
+}
+
+#[tokio::test]
 async fn a_refusal_names_the_fault() {
     let server = Server::start().await;
-    let cases: [(&[&str], i32, &str); 9] = [
+    let cases: [(&[&str], i32, &str); 12] = [
+        (&["prices", "changes", "--since", "yesterday"], 2, "--since"),
+        (&["prices", "changes", "--direction", "up"], 2, "drop, rise"),
+        (&["prices", "by-unit", "--week", "last"], 2, "--week"),
         (&["products", "show", "4711"], 3, "product 4711"),
         (&["products", "history", "4711"], 3, "product 4711"),
         (&["products", "search", "--sort", "relevance"], 2, "--sort"),

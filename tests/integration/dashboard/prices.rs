@@ -17,8 +17,8 @@ const PRICES: &str = "
            (701, '1/8oz', 0, 2, now() - interval '1 day', 3200, false, true, false, 914286, 'weight'),
            (701, '1g', 0, 1, now() - interval '20 days', 800, false, false, false, NULL, NULL),
            (701, '1g', 0, 2, now() - interval '1 day', 1000, false, false, false, NULL, NULL);
-    INSERT INTO daily_price_changes (day, store_product_id, changed_at, dispensary_id, nth, size, option_label, category, canonical_category, brand_key)
-    SELECT (t.at AT TIME ZONE 'UTC')::date, 701, t.at, 902, 0, size, label, 'Flower', 'flower', 'quiet orchard'
+    INSERT INTO daily_price_changes (day, store_product_id, changed_at, dispensary_id, nth, size, option_label, state, canonical_category, brand_key)
+    SELECT (t.at AT TIME ZONE 'UTC')::date, 701, t.at, 902, 0, size, label, 'CO', 'flower', 'quiet orchard'
       FROM (SELECT now() - interval '1 day' AS at) t, (VALUES ('1/8oz', 20), ('1g', 25)) AS c(label, size);
     INSERT INTO unit_price_weeks (week, state, category, brand_key, unit, brand, stores, options, price_min, price_p25, price_median, price_p75, price_max)
     SELECT date_trunc('week', now() AT TIME ZONE 'UTC')::date - 7 * n, state, category, brand_key, unit, nullif(brand, ''), stores, options,

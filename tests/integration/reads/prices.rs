@@ -220,3 +220,57 @@ async fn a_menu_of_last_week_and_a_brand_that_is_gone_leave_the_comparison() {
     assert_eq!(brands.iter().map(|row| (row.stores, row.max)).collect::<Vec<_>>(), [(2, Some(2_000_000))]);
     assert!(analytics::refresh::is_filled(&client(&north).await, "mv_brand_presence").await.unwrap());
 }
+
+/// 20,000 products of 100 stores, with an option, three rows of its history and a change each, and 40,000 rows of a year of weeks.
+const FILL: &str = "
+    INSERT INTO dispensaries (id, name, platform, state) SELECT n, 'Store ' || n, 'dutchie', 'AZ' FROM generate_series(1001, 1100) n;
+    INSERT INTO store_products (id, dispensary_id, provider, provider_product_id, name_raw, is_on_special, quantity_censored, is_in_stock,
+                                stock_status, first_seen_at, last_seen_at)
+    SELECT 100000 + n, 1001 + n % 100, 'dutchie', n, 'Product ' || n, false, false, true, 'in_stock', now(), now() FROM generate_series(1, 20000) n;
+    INSERT INTO store_product_variants (store_product_id, option_label, nth, price_rec, quantity_censored, is_in_stock)
+    SELECT id, '1g', 0, 900, false, true FROM store_products;
+    INSERT INTO store_product_variant_history (store_product_id, option_label, nth, crawl_id, crawled_at, price_rec, quantity_censored, is_in_stock, gone)
+    SELECT id, '1g', 0, n, now() - n * interval '20 days', 1000, false, true, false FROM store_products, generate_series(1, 3) n;
+    INSERT INTO daily_price_changes (day, store_product_id, changed_at, dispensary_id, nth, size, option_label, state, canonical_category, brand_key)
+    SELECT (t.at AT TIME ZONE 'UTC')::date, p.id, t.at, p.dispensary_id, 0, p.id % 30, '1g', 'AZ', 'flower', 'brand ' || p.id % 200
+      FROM store_products p CROSS JOIN LATERAL (SELECT now() - p.id % 40 * interval '1 day' AS at) t;
+    INSERT INTO unit_price_weeks (week, state, category, brand_key, unit, stores, options)
+    SELECT date_trunc('week', now() AT TIME ZONE 'UTC')::date - 7 * w, state, category, brand_key, unit, 1, 1
+      FROM generate_series(0, 49) w, unnest('{\"\",AZ}'::text[]) state, unnest('{\"\",flower}'::text[]) category,
+           (SELECT '' AS brand_key UNION SELECT 'brand ' || n FROM generate_series(1, 99) n) b, unnest('{\"\",g}'::text[]) unit";
+
+#[tokio::test]
+async fn a_comparison_reads_no_table_as_a_whole_though_none_was_ever_analysed() {
+    let database = testkit::database().await;
+    let tables = "SELECT string_agg(format('ALTER TABLE %I SET (autovacuum_enabled = off)', relname), ';') FROM pg_class
+                   WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND relname ~ '^(store_product|daily_price|unit_price)'";
+    let switch: String = database.raw.query_one(tables, &[]).await.unwrap().get(0);
+    database.raw.batch_execute(&switch).await.unwrap();
+    database.raw.batch_execute(FILL).await.unwrap();
+    let client = database.db.api_client().await.unwrap();
+    let whole = async || {
+        client.query("SELECT pg_stat_force_next_flush()", &[]).await.unwrap();
+        let scans = "SELECT coalesce(sum(seq_tup_read), 0)::bigint FROM pg_stat_user_tables WHERE relname ~ '^(store_product|daily_price|unit_price)'";
+        database.raw.query_one(scans, &[]).await.unwrap().get::<_, i64>(0)
+    };
+    let before = whole().await;
+    for question in [
+        "{}",
+        r#"{"state": "AZ", "category": "flower"}"#,
+        r#"{"brand": "Brand 2"}"#,
+        r#"{"store": 1003, "sort": "cents"}"#,
+    ] {
+        let question: PriceChangeQuestion = serde_json::from_str(question).unwrap();
+        assert!(!price_changes(&client, &question).await.unwrap().changes.is_empty(), "{question:?}");
+    }
+    for question in [
+        r#"{"by": "brand"}"#,
+        r#"{"by": "brand", "state": "AZ", "category": "flower"}"#,
+        r#"{"by": "week", "brand": "Brand 7"}"#,
+        r#"{"by": "state"}"#,
+    ] {
+        let question: UnitPriceQuestion = serde_json::from_str(question).unwrap();
+        assert!(!unit_prices(&client, &question, None, 50).await.unwrap().rows.is_empty(), "{question:?}");
+    }
+    assert_eq!(whole().await, before);
+}

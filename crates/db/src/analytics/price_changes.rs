@@ -9,7 +9,7 @@ use contract::changes::ChangedOption;
 use contract::prices::{PriceChangeQuestion, PriceDifference, PriceDifferences};
 
 /// Maximum number of changes that a comparison looks at, the largest first: each takes a few reads.
-const MAX_CANDIDATES: i64 = 5_000;
+const MAX_CANDIDATES: i64 = 2_000;
 
 /// Options whose price differs from that of `since`, the largest difference first.
 pub async fn price_changes(client: &Client, question: &PriceChangeQuestion) -> Result<PriceDifferences, DbError> {

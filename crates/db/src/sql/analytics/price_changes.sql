@@ -1,17 +1,27 @@
 -- analytics/price_changes.sql: options whose price differs from that of a time, the largest difference first; a null filters nothing.
--- Planned for its values. The $max_candidates largest changes since then are looked at.
+-- Planned for its values. The $max_candidates largest changes since then are looked at,
+-- of each day no more than twice its part.
 WITH compared_with AS MATERIALIZED (
   SELECT greatest(coalesce($since::timestamptz, now() - interval '7 days'), now() - make_interval(days => $max_days)) AS since
+), days AS (
+  SELECT day::date AS day, count(*) OVER () AS days
+    FROM compared_with, generate_series((since AT TIME ZONE 'UTC')::date::timestamp, (now() AT TIME ZONE 'UTC')::date, interval '1 day') AS day
 ), candidates AS MATERIALIZED (
-  SELECT c.store_product_id, c.option_label, c.nth, c.changed_at
-    FROM daily_price_changes c
-   WHERE c.day >= (SELECT (since AT TIME ZONE 'UTC')::date FROM compared_with)
-     AND c.changed_at > (SELECT since FROM compared_with)
-     AND ($store::bigint IS NULL OR c.dispensary_id = $store)
-     AND ($state::text IS NULL OR c.dispensary_id IN (SELECT id FROM dispensaries WHERE state = upper($state)))
-     AND ($brand::text IS NULL OR c.brand_key = brand_key($brand))
-     AND ($category::text IS NULL OR is_of_category($category, c.category, c.canonical_category))
-   ORDER BY c.size DESC, c.day
+  SELECT c.*
+    FROM days d
+   CROSS JOIN LATERAL (
+           SELECT c.store_product_id, c.option_label, c.nth, c.changed_at, c.size
+             FROM daily_price_changes c
+            WHERE c.day = d.day
+              AND c.changed_at > (SELECT since FROM compared_with)
+              AND ($store::bigint IS NULL OR c.dispensary_id = $store)
+              AND ($state::text IS NULL OR c.state = upper($state))
+              AND ($brand::text IS NULL OR c.brand_key = brand_key($brand))
+              AND ($category::text IS NULL OR c.canonical_category = lower(btrim($category)))
+            ORDER BY c.size DESC
+            -- no day takes the place of all others
+            LIMIT greatest($max_candidates / 20, 2 * $max_candidates / d.days)) c
+   ORDER BY c.size DESC
    LIMIT $max_candidates
 ), options AS MATERIALIZED (
   SELECT store_product_id, option_label, nth, max(changed_at) AS changed_at FROM candidates GROUP BY store_product_id, option_label, nth

@@ -14,14 +14,15 @@ WITH batches AS MATERIALIZED (
    WHERE c.kind IN ('price_drop', 'price_rise') AND c.option_label IS NOT NULL
    GROUP BY c.store_product_id, c.option_label, c.nth, b.dispensary_id
 )
-INSERT INTO daily_price_changes AS d
-       (day, store_product_id, changed_at, dispensary_id, nth, size, option_label, category, canonical_category, brand_key)
-SELECT $1::date, c.store_product_id, c.changed_at, c.dispensary_id, c.nth, c.size, c.option_label, p.category, p.canonical_category,
+INSERT INTO daily_price_changes AS w
+       (day, store_product_id, changed_at, dispensary_id, nth, size, option_label, state, canonical_category, brand_key)
+SELECT $1::date, c.store_product_id, c.changed_at, c.dispensary_id, c.nth, c.size, c.option_label, d.state, p.canonical_category,
        brand_key(p.brand_name_raw)
   FROM changed c
+  JOIN dispensaries d ON d.id = c.dispensary_id
  CROSS JOIN LATERAL (SELECT * FROM store_products p WHERE p.id = c.store_product_id OFFSET 0) p
     ON CONFLICT (day, store_product_id, option_label, nth) DO UPDATE
-   SET changed_at = excluded.changed_at, size = excluded.size, category = excluded.category,
+   SET changed_at = excluded.changed_at, size = excluded.size, state = excluded.state,
        canonical_category = excluded.canonical_category, brand_key = excluded.brand_key
- WHERE (d.changed_at, d.size, d.category, d.canonical_category, d.brand_key)
-       IS DISTINCT FROM (excluded.changed_at, excluded.size, excluded.category, excluded.canonical_category, excluded.brand_key);
+ WHERE (w.changed_at, w.size, w.state, w.canonical_category, w.brand_key)
+       IS DISTINCT FROM (excluded.changed_at, excluded.size, excluded.state, excluded.canonical_category, excluded.brand_key);
