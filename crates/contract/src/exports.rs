@@ -160,10 +160,28 @@ impl ExportQuery {
 
     /// Names of the filters that it has.
     fn given(&self) -> impl Iterator<Item = &'static str> {
-        let ExportQuery { format: _, columns: _, since, until, store, group, state, city, brand, category, q, .. } =
-            self;
-        let ExportQuery { in_stock, on_special, min_price, max_price, max_unit_price, .. } = self;
-        let ExportQuery { kind, product, min_percent, min_cents, .. } = self;
+        let ExportQuery {
+            format: _,
+            since,
+            until,
+            store,
+            group,
+            state,
+            city,
+            brand,
+            category,
+            q,
+            in_stock,
+            on_special,
+            min_price,
+            max_price,
+            max_unit_price,
+            kind,
+            product,
+            min_percent,
+            min_cents,
+            columns: _,
+        } = self;
         let filters = [
             ("since", since.is_some()),
             ("until", until.is_some()),

@@ -15,7 +15,7 @@ pub struct ExportRow<'a> {
     places: &'a Places,
 }
 
-/// Where each column of the export is found: there are millions of rows, and to find a value by its name takes longer than to read it.
+/// Places of the columns of an export: there are millions of rows, and to find a value by its name takes longer than to read it.
 pub struct Places(Vec<Place>);
 
 #[derive(Clone, Copy)]
