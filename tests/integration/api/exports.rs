@@ -342,6 +342,30 @@ async fn what_cannot_be_exported_is_refused_with_what_can() {
     }
 }
 
+/// As many products as a search ranks, which have the same word.
+const COMMON: &str = "
+    INSERT INTO dispensaries (id, name) OVERRIDING SYSTEM VALUE VALUES (1, 'Leaf');
+    INSERT INTO store_products (id, dispensary_id, provider, provider_product_id, name_raw, is_on_special, quantity_censored, is_in_stock,
+                                stock_status, first_seen_at, last_seen_at)
+    VALUES (1, 1, 'dutchie', 'a', 'Common', false, false, true, 'in_stock', now(), now());
+    INSERT INTO product_search (product_id, dispensary_id, text) SELECT n, 1, 'common' FROM generate_series(1, 20000) n;
+    INSERT INTO product_listing (product_id, dispensary_id, name, first_seen_ms, is_in_stock, is_on_special)
+    SELECT n, 1, 'common', 0, true, false FROM generate_series(1, 20000) n";
+
+#[tokio::test]
+async fn words_of_more_products_than_a_search_ranks_are_refused() {
+    let server = Server::start().await;
+    server.database.raw.batch_execute(COMMON).await.unwrap();
+    let problem = server.get("/api/export/products?q=common").await.problem(400);
+    assert_eq!(
+        (problem["field"].as_str(), &problem["detail"]),
+        (Some("q"), &json!("q: too many products have these words: add a word, a store, a state or a category"))
+    );
+    server.database.raw.batch_execute("DELETE FROM product_search WHERE product_id = 2").await.unwrap();
+    let file = server.get("/api/export/products?q=common&columns=product_id").await;
+    assert_eq!(file.text(), "product_id\r\n1\r\n");
+}
+
 /// Begins an export whose answer does not end.
 async fn begin(server: &Server) -> http::Response<Incoming> {
     let request = server.request(http::Method::GET, "/api/export/option_history").body(Full::default());
