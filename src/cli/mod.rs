@@ -29,6 +29,7 @@ mod download;
 mod each;
 mod enqueue;
 mod env;
+mod export;
 mod geo;
 mod groups;
 mod healthcheck;
@@ -139,6 +140,8 @@ enum Command {
     Doctor(doctor::Args),
     /// Add one task to the queue
     Enqueue(enqueue::Args),
+    /// Write changes, products, options, their history, or stores, as CSV, JSON lines or Parquet
+    Export(export::Args),
     /// Look up the location of an IP address
     #[command(subcommand)]
     Geo(geo::Command),
@@ -239,6 +242,7 @@ impl Command {
             Command::Demo(args) => demo::run(args, env).await,
             Command::Doctor(args) => doctor::run(args, env).await,
             Command::Enqueue(args) => enqueue::run(args, env).await,
+            Command::Export(args) => export::run(args, env).await,
             Command::Geo(command) => geo::run(command, env).await,
             Command::Groups(command) => groups::run(command, env).await,
             Command::Healthcheck(args) => healthcheck::run(args, env).await,

@@ -8,6 +8,7 @@ import { html } from "../core/html.js";
 import { useResource } from "../core/resource.js";
 import { currentPath } from "../core/router.js";
 import { suggestStores } from "../core/stores.js";
+import { Export } from "../parts/export.js";
 import { usePage } from "../parts/page.js";
 import { Empty, Loaded, PageHead, Panel } from "../parts/panel.js";
 import { MAX_PER_GRAM, PRODUCT_QUALIFIERS, readDollars, writeDollars } from "../parts/products.js";
@@ -59,9 +60,11 @@ export function Page({ query }) {
   // what lies behind a cursor does not change
   const answer = useResource(path, { topics: before ? [] : ["changes"], gap: isFiltered ? SEARCH_GAP_MS : GAP_MS });
   const steady = useSteadyRows(answer.data?.changes ?? [], ({ cursor }) => cursor, path);
+  const { from: since, ...others } = asked;
   usePage("Changes", answer);
   return html`<${PageHead} title="Changes" scope="of prices and stock, between the crawls of each store, newest first">
-      <a class="btn" href="#rules">Rules</a></${PageHead}>
+      <a class="btn" href="#rules">Rules</a>
+      <${Export} datasets=${[["changes", "Changes"]]} of="the changes that match" filters=${{ ...others, since }} /></${PageHead}>
     <${QueryBox} filters=${filters} label="Filter changes" text="brand"
       placeholder="kind:price_drop min_percent:10 category:flower" />
     <${Tabs} query=${query} kind=${asked.kind ?? ""} />

@@ -8,6 +8,7 @@ import { html } from "../core/html.js";
 import { suggestStores } from "../core/stores.js";
 import { useResource } from "../core/resource.js";
 import { setQuery } from "../core/router.js";
+import { Export } from "../parts/export.js";
 import { Icon } from "../parts/icon.js";
 import { usePage } from "../parts/page.js";
 import { Empty, Loaded, PageHead, Panel } from "../parts/panel.js";
@@ -51,7 +52,10 @@ export function Page({ query }) {
   const path = isAsked ? pathOf("/api/products/search", { ...pick(filters.query, PARAMETERS), limit: LIMIT }) : null;
   const answer = useResource(path, { topics: ["rollups"], gap: 15_000 });
   usePage(words ? `Products: ${words}` : "Products", answer);
-  return html`<${PageHead} title="Products" scope="of all stores, by words of the name or brand, or by filters" />
+  const exported = pick(filters.query, QUALIFIERS.map(({ parameter }) => parameter));
+  return html`<${PageHead} title="Products" scope="of all stores, by words of the name or brand, or by filters">
+      ${path && !answer.data?.truncated && html`<${Export} datasets=${[["products", "Products"]]} of="the products that match" filters=${exported} />`}
+    </${PageHead}>
     <div class="row"><${QueryBox} filters=${filters} text="q" label="Search products"
       placeholder="Words of a name or brand; state:MI in_stock:yes" />${path && html`<${Order} query=${filters.query} />`}</div>
     ${path ? html`<${Found} answer=${answer} filters=${filters} path=${path} />` : html`<${Beginning} />`}`;

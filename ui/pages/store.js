@@ -10,6 +10,7 @@ import { may } from "../core/session.js";
 import { Actions } from "../parts/actions.js";
 import { crawlNow, hindranceOf } from "../parts/crawl-now.js";
 import { CrawlState, switchCrawls } from "../parts/crawl-switch.js";
+import { Export } from "../parts/export.js";
 import { usePage } from "../parts/page.js";
 import { Pauses, usePauseAction, usePauses } from "../parts/pause.js";
 import { Empty, Failure, Loaded, PageHead, Panel } from "../parts/panel.js";
@@ -24,6 +25,7 @@ import { Products } from "./store/products.js";
 import { Remedy } from "./store/remedy.js";
 
 /** @import { Answer } from "../core/resource.js" */
+/** @import { Dataset } from "../parts/export.js" */
 /** @import { Refusal } from "../core/api.js" */
 /** @import { Pause, StoreView } from "../types/api" */
 /** @import { TaskEvent, Topic } from "../types/requests" */
@@ -36,6 +38,8 @@ import { Remedy } from "./store/remedy.js";
  * @property {<T>(data: T, event: TaskEvent) => T | undefined} apply
  */
 
+/** @type {[Dataset, string][]} */
+const DATASETS = [["products", "Products"], ["options", "Options"], ["option_history", "History"]];
 /** Maximum waiting tasks; a store hardly ever has more than two. */
 const WAITING = 5;
 
@@ -71,7 +75,8 @@ function Head({ id, store, pauses }) {
     ${!store.crawl_enabled && store.disabled_reason && `, disabled: ${store.disabled_reason}`}`;
   return html`<${PageHead} title=${store?.name ?? `Store ${id}`} crumb=${crumb} scope=${scope}
     mark=${store && html`<${CrawlState} of=${store} />`}>
-    ${store && may("operator") && html`<${StoreActions} of=${store} pauses=${pauses} />`}
+    ${store && html`<${Export} datasets=${DATASETS} of=${store.name} filters=${{ store: id }} />
+      ${may("operator") && html`<${StoreActions} of=${store} pauses=${pauses} />`}`}
   </${PageHead}>`;
 }
 

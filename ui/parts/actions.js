@@ -16,6 +16,7 @@ const MAX_BESIDE = 2;
  * @property {string} [icon]
  * @property {string} [of] the thing, for screen readers
  * @property {string} [href] of a link
+ * @property {string} [download] name of the file that the link leads to
  * @property {() => unknown} [onClick] of a button
  * @property {string} [hindrance] a sentence on why the button does nothing now
  */
@@ -30,7 +31,7 @@ export function Actions({ main, others = [], children }) {
   const isMenu = others.length > MAX_BESIDE;
   return html`${main && html`<${Button} ...${main} kind="primary" />`}${children}
     ${isMenu
-      ? html`<${Menu} actions=${others} />`
+      ? html`<${Menu} word="More" label="More actions" actions=${others} />`
       : others.map((action) => html`<${Button} key=${action.word} ...${action} />`)}`;
 }
 
@@ -43,8 +44,9 @@ function Button({ word, icon, of, href, onClick, hindrance, kind = "" }) {
     : html`<button class=${`btn ${kind}`} type="button" disabled=${!!hindrance} title=${hindrance} onClick=${onClick}>${content}</button>`;
 }
 
-/** @param {{ actions: Action[] }} properties */
-function Menu({ actions }) {
+/** @param {{ word: string, label: string, actions: Action[] }} properties */
+export function Menu({ word, label, actions }) {
+  const id = `menu-${word.toLowerCase()}`;
   /** Index of the action that has the focus; null: closed. */
   const [at, go] = useState(/** @type {number | null} */ (null));
   const root = useRef(/** @type {HTMLElement | null} */ (null));
@@ -79,18 +81,18 @@ function Menu({ actions }) {
     else go(to);
   };
   return html`<span class="more-of" ref=${root} onKeyDown=${onKeyDown}>
-    <button class="btn" type="button" aria-haspopup="menu" aria-expanded=${isOpen} aria-controls=${isOpen ? "more" : undefined}
-      onClick=${() => go(isOpen ? null : 0)}>More<${Icon} name="more" /></button>
-    ${isOpen && html`<ul class="options" id="more" role="menu" aria-label="More actions">
+    <button class="btn" type="button" aria-haspopup="menu" aria-expanded=${isOpen} aria-controls=${isOpen ? id : undefined}
+      onClick=${() => go(isOpen ? null : 0)}>${word}<${Icon} name="more" /></button>
+    ${isOpen && html`<ul class="options" id=${id} role="menu" aria-label=${label}>
       ${actions.map((action) => html`<li key=${action.word} role="none"><${Item} ...${action} onChoose=${() => choose(action)} /></li>`)}</ul>`}
   </span>`;
 }
 
 /** @param {Action & { onChoose: () => void }} properties */
-const Item = ({ word, of, href, onChoose }) => {
+const Item = ({ word, of, href, download, onChoose }) => {
   const content = html`${word}${of && html`<span class="sr"> ${of}</span>`}`;
   return href
-    ? html`<a role="menuitem" tabindex="-1" href=${href} onClick=${onChoose}>${content}</a>`
+    ? html`<a role="menuitem" tabindex="-1" href=${href} download=${download} onClick=${onChoose}>${content}</a>`
     : html`<button role="menuitem" type="button" tabindex="-1" onClick=${onChoose}>${content}</button>`;
 };
 

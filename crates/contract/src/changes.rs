@@ -155,7 +155,7 @@ impl<'de> Deserialize<'de> for ChangeLimit {
     }
 }
 
-fn kinds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<ChangeKind>>, D::Error> {
+pub(crate) fn kinds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<ChangeKind>>, D::Error> {
     let text = String::deserialize(deserializer)?;
     vocabulary::listed(&text, "kinds").map(Some).map_err(serde::de::Error::custom)
 }

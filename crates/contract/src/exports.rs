@@ -1,23 +1,29 @@
 //! Exports: their datasets, formats and filters.
 
+mod column;
+mod dataset;
+
 use chrono::{DateTime, Utc};
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _};
 use utoipa::IntoParams;
 
+use super::changes::{self, Sizes};
+use super::checks::{BadField, bad};
+use super::products::{self, ProductQuestion};
+use domain::menu::changes::ChangeKind;
+use domain::menu::product::ProductId;
 use domain::store::StoreId;
 use domain::{span, store, vocabulary};
+
+pub use column::{Column, Kind};
+pub use dataset::Dataset;
 
 /// Trailer of an export, after its last byte: the number of its rows.
 pub const ROWS_TRAILER: &str = "x-drover-rows";
 
-vocabulary! {
-    /// Content of an export.
-    pub enum Dataset {
-        /// Each change of an option's price, quantity or stock, with its product and store.
-        OptionHistory,
-    }
-}
+/// Filters of times.
+const TIMES: [&str; 2] = ["since", "until"];
 
 vocabulary! {
     /// Format of an export.
@@ -48,15 +54,15 @@ impl ExportFormat {
     }
 }
 
-/// Filter of an export; a field that is None does not filter.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, IntoParams)]
+/// Filter of an export; a field that is None does not filter. Each dataset has some of them ([`Dataset::filters`]).
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct ExportQuery {
     /// Format of the file; by default `csv`.
     #[param(inline)]
     pub format: Option<ExportFormat>,
-    /// Crawled then or later.
+    /// Crawled then or later. Only changes and histories have times.
     #[serde(deserialize_with = "span::optional_beginning")]
     #[param(schema_with = span::schema)]
     pub since: Option<DateTime<Utc>>,
@@ -72,13 +78,146 @@ pub struct ExportQuery {
     #[serde(deserialize_with = "store::state_code::optional_letters")]
     #[param(value_type = Option<String>, example = "AZ")]
     pub state: Option<String>,
-    /// Name of a brand, in any letter case, like the category.
+    /// Name of a city, in any letter case.
+    pub city: Option<String>,
+    /// Name of a brand, in any letter case; of `products` its beginning, as in the search.
     pub brand: Option<String>,
+    /// Name of the platform's category, in any letter case, or of a canonical category.
     pub category: Option<String>,
+    /// Words of the name and brand, or beginnings of them: the products that the search finds. Only of `products`.
+    #[serde(deserialize_with = "products::optional_words")]
+    #[param(value_type = Option<String>, min_length = 1, max_length = 200)]
+    pub q: Option<String>,
+    pub in_stock: Option<bool>,
+    pub on_special: Option<bool>,
+    /// Cents.
+    pub min_price: Option<i32>,
+    /// Cents; of a change, the price after it.
+    pub max_price: Option<i32>,
+    /// Maximum price by gram, in millicents (thousandths of a cent): of the option of a product that is cheapest by it, or of the
+    /// option that changed, after the change.
+    #[param(minimum = 0)]
+    pub max_unit_price: Option<i64>,
+    /// Only changes of these kinds, separated by commas.
+    #[serde(deserialize_with = "changes::kinds")]
+    #[param(style = Form, explode = false, min_items = 1, inline, value_type = Option<Vec<ChangeKind>>)]
+    pub kind: Option<Vec<ChangeKind>>,
+    /// Only changes of the product with this id.
+    pub product: Option<ProductId>,
+    /// Minimum size of a change of the price, up or down, as a percentage of the old price; other changes are left out.
+    #[param(minimum = 0)]
+    pub min_percent: Option<f64>,
+    /// The same in cents.
+    #[param(minimum = 0)]
+    pub min_cents: Option<i32>,
     /// Only these columns, separated by commas, in this order; by default all.
     #[serde(deserialize_with = "optional_columns")]
     #[param(style = Form, explode = false, min_items = 1, value_type = Option<Vec<String>>)]
     pub columns: Option<Vec<String>>,
+}
+
+impl ExportQuery {
+    pub fn check(&self, dataset: Dataset) -> Result<(), BadField> {
+        if let Some(field) = self.given().find(|field| !dataset.filters().contains(field)) {
+            return Err(bad(field, no_filter(dataset, field)));
+        }
+        if self.since.zip(self.until).is_some_and(|(since, until)| since >= until) {
+            return Err(bad("since", "must be before the end of the time span"));
+        }
+        let ExportQuery { min_percent, min_cents, max_price, max_unit_price, .. } = *self;
+        Sizes { min_percent, min_cents, max_price, max_unit_price }.check()
+    }
+
+    /// The columns of the file, in their order.
+    pub fn columns_of(&self, dataset: Dataset) -> Result<Vec<Column>, BadField> {
+        let known = dataset.columns();
+        let Some(names) = &self.columns else { return Ok(known.to_vec()) };
+        names.iter().map(|name| column(known, name)).collect()
+    }
+
+    /// The search for products with the words; None: there are no words.
+    pub fn search(&self) -> Option<ProductQuestion> {
+        let ExportQuery { q, store, state, city, brand, category, in_stock, on_special, .. } = self.clone();
+        let ExportQuery { min_price, max_price, max_unit_price, .. } = *self;
+        let (sort, after) = (None, None);
+        q.as_ref()?;
+        Some(ProductQuestion {
+            q,
+            state,
+            city,
+            store,
+            category,
+            brand,
+            in_stock,
+            on_special,
+            min_price,
+            max_price,
+            max_unit_price,
+            sort,
+            after,
+        })
+    }
+
+    /// Names of the filters that it has.
+    fn given(&self) -> impl Iterator<Item = &'static str> {
+        let ExportQuery {
+            format: _,
+            since,
+            until,
+            store,
+            group,
+            state,
+            city,
+            brand,
+            category,
+            q,
+            in_stock,
+            on_special,
+            min_price,
+            max_price,
+            max_unit_price,
+            kind,
+            product,
+            min_percent,
+            min_cents,
+            columns: _,
+        } = self;
+        let filters = [
+            ("since", since.is_some()),
+            ("until", until.is_some()),
+            ("store", store.is_some()),
+            ("group", group.is_some()),
+            ("state", state.is_some()),
+            ("city", city.is_some()),
+            ("brand", brand.is_some()),
+            ("category", category.is_some()),
+            ("q", q.is_some()),
+            ("in_stock", in_stock.is_some()),
+            ("on_special", on_special.is_some()),
+            ("min_price", min_price.is_some()),
+            ("max_price", max_price.is_some()),
+            ("max_unit_price", max_unit_price.is_some()),
+            ("kind", kind.is_some()),
+            ("product", product.is_some()),
+            ("min_percent", min_percent.is_some()),
+            ("min_cents", min_cents.is_some()),
+        ];
+        filters.into_iter().filter(|(_, is_given)| *is_given).map(|(name, _)| name)
+    }
+}
+
+fn no_filter(dataset: Dataset, field: &str) -> String {
+    if TIMES.contains(&field) {
+        return format!("{dataset} has no times: leave {field} out");
+    }
+    format!("{dataset} has no such filter: its filters are {}", dataset.filters().join(", "))
+}
+
+fn column(known: &[Column], name: &str) -> Result<Column, BadField> {
+    known.iter().find(|column| column.name == name).copied().ok_or_else(|| {
+        let names: Vec<&str> = known.iter().map(|column| column.name).collect();
+        bad("columns", format!("unknown column '{name}': the columns are {}", names.join(", ")))
+    })
 }
 
 fn optional_columns<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<String>>, D::Error> {
@@ -90,4 +229,52 @@ fn optional_columns<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option
         }
     }
     Ok(Some(columns))
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+    use strum::VariantArray;
+
+    use super::*;
+
+    fn names(columns: &[Column]) -> Vec<&str> {
+        columns.iter().map(|column| column.name).collect()
+    }
+
+    #[test]
+    fn columns_come_in_the_order_in_which_they_are_named() {
+        let asked =
+            ExportQuery { columns: Some(vec!["gone".to_owned(), "store".to_owned()]), ..ExportQuery::default() };
+        assert_eq!(names(&asked.columns_of(Dataset::OptionHistory).unwrap()), ["gone", "store"]);
+        let fault = asked.columns_of(Dataset::Stores).unwrap_err().to_string();
+        assert!(fault.starts_with("columns: unknown column 'gone': the columns are store_id, store, "), "{fault}");
+        assert_eq!(ExportQuery::default().columns_of(Dataset::Stores).unwrap(), Dataset::Stores.columns());
+    }
+
+    #[test]
+    fn the_columns_of_a_dataset_have_different_names() {
+        for dataset in Dataset::VARIANTS {
+            let mut names = names(dataset.columns());
+            let number = names.len();
+            names.sort_unstable();
+            names.dedup();
+            assert_eq!(names.len(), number, "{dataset}");
+        }
+    }
+
+    #[rstest]
+    #[case::times(Dataset::Products, "since", "products has no times: leave since out")]
+    #[case::other(Dataset::Stores, "brand", "stores has no such filter: its filters are store, group, state, city")]
+    #[case::of_changes(Dataset::Options, "kind", "options has no such filter: its filters are ")]
+    fn a_filter_that_a_dataset_lacks_is_refused(#[case] dataset: Dataset, #[case] field: &str, #[case] fault: &str) {
+        let given = ExportQuery {
+            since: (field == "since").then_some(DateTime::UNIX_EPOCH),
+            brand: (field == "brand").then(|| "Bud".to_owned()),
+            kind: (field == "kind").then(Vec::new),
+            ..ExportQuery::default()
+        };
+        let refused = given.check(dataset).unwrap_err();
+        assert!(refused.field == field && refused.fault.starts_with(fault), "{refused}");
+    }
 }

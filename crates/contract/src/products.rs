@@ -373,7 +373,7 @@ pub struct ProductList {
     pub next_cursor: Option<String>,
 }
 
-fn optional_words<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+pub(crate) fn optional_words<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     let text = String::deserialize(deserializer)?;
     match text.chars().count() {
         1..=MAX_WORDS_CHARS => Ok(Some(text)),

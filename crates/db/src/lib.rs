@@ -14,6 +14,7 @@ pub mod connection;
 pub mod counts;
 pub mod demo;
 pub mod error;
+pub mod exports;
 pub mod hosts;
 pub mod media;
 pub mod notifications;

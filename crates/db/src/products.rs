@@ -5,7 +5,6 @@
 
 pub mod brands;
 pub mod images;
-pub mod option_history;
 pub mod search;
 pub mod series;
 pub mod snapshots;

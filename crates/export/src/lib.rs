@@ -7,7 +7,6 @@
 pub mod csv_cell;
 
 mod chunk;
-mod column;
 mod csv_rows;
 mod encoder;
 mod json_rows;
@@ -16,5 +15,5 @@ mod parquet_file;
 mod time_text;
 
 pub use chunk::{Chunk, Value};
-pub use column::{Column, Kind};
+pub use contract::exports::{Column, Kind};
 pub use encoder::{Encoder, ExportError};

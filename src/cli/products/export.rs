@@ -3,18 +3,17 @@
 
 mod current;
 mod history;
-mod sink;
 
 use std::path::PathBuf;
 
 use clap::ValueEnum;
 
+use crate::cli::export::sink::Sink;
 use crate::cli::store_name::StoreName;
 use crate::cli::{CliError, Env, ExitCode};
 use contract::exports::ExportFormat;
 use current::ListFormat;
 use history::HistoryArgs;
-use sink::Sink;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -45,18 +44,18 @@ enum Format {
 
 pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     match args.history {
-        true => history::run(args.history_format(env)?, &args, env).await,
+        true => history::run(args.history_format()?, args, env).await,
         false => current::run(args.list_format(env)?, &args, env).await,
     }
 }
 
 impl Args {
-    fn history_format(&self, env: &Env) -> Result<ExportFormat, CliError> {
+    fn history_format(&self) -> Result<Option<ExportFormat>, CliError> {
         match self.format {
-            None if env.out.is_json() => Ok(ExportFormat::Jsonl),
-            None | Some(Format::Csv) => Ok(ExportFormat::Csv),
-            Some(Format::Jsonl) => Ok(ExportFormat::Jsonl),
-            Some(Format::Parquet) => Ok(ExportFormat::Parquet),
+            None => Ok(None),
+            Some(Format::Csv) => Ok(Some(ExportFormat::Csv)),
+            Some(Format::Jsonl) => Ok(Some(ExportFormat::Jsonl)),
+            Some(Format::Parquet) => Ok(Some(ExportFormat::Parquet)),
             Some(Format::Json) => Err(CliError::usage("--format: a history is csv, jsonl or parquet")),
         }
     }

@@ -51,7 +51,7 @@ const ROWS: &str = "[...document.querySelectorAll('main [aria-labelledby=h-feed]
     [row.querySelector('th .scope')?.innerText ?? row.querySelector('th').innerText, row.children[1].innerText.trim()].join(' '))";
 
 impl World {
-    async fn with_changes(self) -> World {
+    pub async fn with_changes(self) -> World {
         let world = self.with_media().await;
         world.execute(CHANGES).await;
         world.execute(RULES).await;

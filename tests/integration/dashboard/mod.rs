@@ -7,6 +7,7 @@ mod browsers;
 mod changes;
 mod charts;
 mod every_page;
+mod exports;
 mod files;
 mod keyboard;
 mod late_answers;

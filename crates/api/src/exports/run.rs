@@ -11,12 +11,11 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio_util::sync::CancellationToken;
 
 use super::super::ApiState;
-use super::option_history::HistoryColumn;
 use super::pieces::{self, PieceSender, Pieces};
-use contract::exports::ExportQuery;
-use db::products::option_history::{ChunkEnd, HistoryRow, OptionHistory};
+use contract::exports::{Column, Dataset, ExportQuery, Kind};
+use db::exports::{ChunkEnd, ExportRow, ExportRows};
 use db::{Db, DbError};
-use export::{Chunk, Column, Encoder, ExportError};
+use export::{Chunk, Encoder, ExportError, Value};
 use foundation::cpu;
 use telemetry::events;
 
@@ -49,14 +48,14 @@ pub struct Export {
 /// Rows of the database.
 struct Source {
     db: Db,
-    history: OptionHistory,
-    columns: Vec<HistoryColumn>,
+    rows: ExportRows,
+    columns: Vec<Column>,
 }
 
 impl Export {
-    pub fn new(api: ApiState, query: ExportQuery, columns: Vec<HistoryColumn>, encoder: Encoder) -> Export {
-        let source = Source { db: api.db.clone(), history: OptionHistory::new(query), columns };
-        Export { source, encoder, stop: api.stop.clone() }
+    pub fn new(api: ApiState, dataset: Dataset, query: ExportQuery, columns: Vec<Column>, encoder: Encoder) -> Export {
+        let rows = ExportRows::new(dataset, query, columns.clone());
+        Export { source: Source { db: api.db.clone(), rows, columns }, encoder, stop: api.stop.clone() }
     }
 
     /// Reads the first chunk, and leaves the rest to a task of its own, which ends with its client, the server or a fault.
@@ -110,18 +109,34 @@ async fn send(mut encoder: Encoder, chunk: Chunk, sender: &PieceSender) -> Resul
 impl Source {
     /// The next chunk, which may be empty; None at the end.
     async fn next(&mut self) -> Result<Option<Chunk>, DbError> {
-        let columns: Vec<Column> = self.columns.iter().map(|column| column.column).collect();
-        let mut chunk = Chunk::new(&columns);
-        let values = &self.columns;
-        let read = |row: &HistoryRow<'_>| {
-            let pushed = chunk.push(values.iter().map(|column| (column.value)(row)));
-            pushed.map_err(|error| DbError::Other(error.to_string()))?;
+        let mut chunk = Chunk::new(&self.columns);
+        let columns = &self.columns;
+        let read = |row: &ExportRow<'_>| {
+            let values: Vec<Value<'_>> = columns
+                .iter()
+                .enumerate()
+                .map(|(nth, column)| value(row, nth, column.kind))
+                .collect::<Result<_, _>>()?;
+            chunk.push(values).map_err(|error| DbError::Other(error.to_string()))?;
             let is_full = chunk.text_bytes() >= MAX_CHUNK_TEXT;
             Ok(if is_full { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         };
-        match self.history.read_chunk(&self.db, read).await? {
+        match self.rows.read_chunk(&self.db, read).await? {
             ChunkEnd::More => Ok(Some(chunk)),
             ChunkEnd::Whole => Ok(None),
         }
     }
+}
+
+/// Value of the column with this number.
+fn value<'a>(row: &ExportRow<'a>, column: usize, kind: Kind) -> Result<Value<'a>, DbError> {
+    Ok(match kind {
+        Kind::Int16 => row.cell::<i16>(column)?.into(),
+        Kind::Int32 => row.cell::<i32>(column)?.into(),
+        Kind::Int64 => row.cell::<i64>(column)?.into(),
+        Kind::Float64 => row.cell::<f64>(column)?.into(),
+        Kind::Text => row.cell::<&str>(column)?.into(),
+        Kind::Bool => row.cell::<bool>(column)?.into(),
+        Kind::Timestamp => row.time(column)?.map_or(Value::Null, Value::Timestamp),
+    })
 }

@@ -27,7 +27,7 @@ pub(crate) use numbered;
 const PARTS: [(&str, &str); 8] = [
     ("analytics/sales.sql", sql!("analytics/sales.sql")),
     ("analytics/sales_of_days.sql", sql!("analytics/sales_of_days.sql")),
-    ("products/option_history/listed.sql", sql!("products/option_history/listed.sql")),
+    ("exports/products/filters.sql", sql!("exports/products/filters.sql")),
     ("products/search/found.sql", sql!("products/search/found.sql")),
     ("products/search/listed.sql", sql!("products/search/listed.sql")),
     ("stores/views/filters.sql", sql!("stores/views/filters.sql")),

@@ -7,7 +7,7 @@ use serde_aux::serde_introspection::serde_introspect;
 use serde_json::json;
 
 use super::Args;
-use super::sink::Sink;
+use crate::cli::export::sink::Sink;
 use crate::cli::{ApiClient, Env, ExitCode, store_name, with_query};
 use contract::products::{ProductList, ProductView};
 use contract::stores::StorePage;

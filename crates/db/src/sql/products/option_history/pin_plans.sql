@@ -1,4 +1,0 @@
--- products/option_history/pin_plans.sql: pins the plans of this transaction: rows are found by their keys, whatever the
--- statistics say.
-SELECT set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
-       set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true), set_config('jit', 'off', true);
