@@ -9,6 +9,7 @@ use sim::{
 use db::demo::report::changes::ChangeRecord;
 use db::demo::report::products::{Offer, PotencyRecord, ProductRecord};
 use db::demo::report::unit_prices::UnitPriceRecord;
+use domain::menu::bundle::StoredBundle;
 use domain::menu::changes::{ChangeKind, ChangeSide};
 use domain::menu::product::Variant;
 use domain::menu::unit_price::StoredUnitPrices;
@@ -101,6 +102,11 @@ pub fn unit_price_record(truth: &OracleUnitPrices) -> UnitPriceRecord {
             unit_basis: truth.basis.and_then(vocabulary::find),
             no_unit_price: truth.no_unit_price.and_then(vocabulary::find),
             no_thc_price: truth.no_thc_price.and_then(vocabulary::find),
+            bundle: StoredBundle {
+                bundle_quantity: truth.bundle_quantity,
+                bundle_total: truth.bundle_total,
+                bundle_per_g: truth.bundle_per_g,
+            },
         },
     }
 }

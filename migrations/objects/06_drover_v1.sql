@@ -1,4 +1,4 @@
--- The schema drover_v1: what analysts read. Its views only grow: no column is renamed or removed, and none changes its type. Their words are
+-- The schema drover_v1: what analysts read; 07 has its function. Its views only grow: no column is renamed or removed, and none changes its type. Their words are
 -- those of the API and the export. They call no function of drover's: a view reads tables with its owner's rights, and calls functions with
 -- those of its reader, who has none here. They read no table of the queue: a long report holds up no change of it. They come before the
 -- triggers: a migration that waits for a reader holds no lock of the queue.
@@ -44,7 +44,8 @@ SELECT p.dispensary_id AS store_id, d.name AS store, d.city, d.state, p.id AS pr
        p.category, p.subcategory, p.canonical_category, o.option_label, o.nth, o.position, o.size_mg, o.size_ml,
        coalesce(least(o.price_rec, o.special_price_rec), least(o.price_med, o.special_price_med)) AS price,
        o.price_rec, o.price_med, o.special_price_rec, o.special_price_med, o.quantity, o.quantity_censored, o.is_in_stock, o.rec_per_g,
-       o.med_per_g, o.rec_per_ml, o.med_per_ml, o.rec_per_mg_thc, o.med_per_mg_thc, o.thc_mg, o.unit_basis, o.no_unit_price, o.no_thc_price
+       o.med_per_g, o.rec_per_ml, o.med_per_ml, o.rec_per_mg_thc, o.med_per_mg_thc, o.thc_mg, o.unit_basis, o.no_unit_price, o.no_thc_price,
+       o.bundle_quantity, o.bundle_total, o.bundle_per_g
   FROM store_products p
  -- OFFSET 0: the store and the options of each product by its key, likewise
  CROSS JOIN LATERAL (SELECT d.name, d.city, d.state FROM dispensaries d WHERE d.id = p.dispensary_id OFFSET 0) d

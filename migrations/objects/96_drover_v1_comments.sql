@@ -6,6 +6,7 @@ COMMENT ON VIEW drover_v1.products IS 'Products as their stores list them now; t
 COMMENT ON VIEW drover_v1.options IS 'Options of products now, such as "1g" and "3.5g", each with its own price. Key: product_id, option_label, nth.';
 COMMENT ON VIEW drover_v1.option_prices IS 'History of options: a row holds from crawled_at until the next row of the same option. Key: product_id, option_label, nth, crawl_id.';
 COMMENT ON VIEW drover_v1.changes IS 'The published feed of changes. Key and order: seq, n.';
+COMMENT ON FUNCTION drover_v1.menu_as_of(bigint, timestamptz) IS 'Menu of a store (store_id) at a time: the options that its last whole crawl until then showed; no row before its first one. crawl_id and crawled_at name that crawl. Prices, quantity, stock, size and unit prices are those of option_prices; stock_status and contents of THC and CBD are those of the product in that crawl; names and categories are those of now. Other columns are as in options. Key: product_id, option_label, nth.';
 
 -- A word means the same in each view that has it.
 DO $$
@@ -89,6 +90,9 @@ BEGIN
         ('unit_basis', 'how the amount is known: weight, from_name, volume or stated_thc'),
         ('no_unit_price', 'why there is no price by gram or millilitre'),
         ('no_thc_price', 'why there is no price by milligram of THC'),
+        ('bundle_quantity', 'pieces of the option''s cheapest bundle, such as "2 for $50" or "buy 2 get 1 free"; null if no special states one'),
+        ('bundle_total', 'cents for all pieces of the bundle; a bundle changes no price'),
+        ('bundle_per_g', 'price by gram in the bundle, in millicents'),
         ('seq', 'place of the crawl in the feed; later ones are greater'),
         ('n', 'place of the change among those of its crawl, from 0'),
         ('kind', 'price_drop, price_rise, special_start, special_end, sold_out, restocked, low_stock, new, gone or returned'),
@@ -113,7 +117,8 @@ BEGIN
   END LOOP;
 END $$;
 
--- drover's functions are for its own account: Postgres lets everyone execute a new one. Those of extensions stay as they are.
+-- drover's functions are for its own account, and those of drover_v1 for readers: Postgres lets everyone execute a new one. Those of
+-- extensions stay as they are.
 ALTER DEFAULT PRIVILEGES REVOKE EXECUTE ON FUNCTIONS FROM PUBLIC;
 DO $$
 DECLARE routine regprocedure;
@@ -121,7 +126,7 @@ BEGIN
   FOR routine IN
     SELECT f.oid
       FROM pg_proc f
-     WHERE f.pronamespace = current_schema()::regnamespace AND f.prokind = 'f' AND f.proowner = current_user::regrole
+     WHERE f.pronamespace IN (current_schema()::regnamespace, 'drover_v1'::regnamespace) AND f.prokind = 'f' AND f.proowner = current_user::regrole
        AND has_function_privilege('public', f.oid, 'EXECUTE')
        AND NOT EXISTS (SELECT FROM pg_depend e WHERE e.classid = 'pg_proc'::regclass AND e.objid = f.oid AND e.deptype = 'e')
   LOOP

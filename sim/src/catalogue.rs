@@ -3,7 +3,7 @@
 use crate::captured::CapturedPage;
 use crate::draw::{Draw, Topic};
 use crate::places::{PLACES, Place, miles};
-use crate::settings::Settings;
+use crate::settings::{Goods, Settings};
 use crate::words;
 
 /// Index keys of decoys, far from the stores' keys.
@@ -38,6 +38,7 @@ pub struct StoreSeed {
     /// Number of products that it ever has, seen or not.
     pub(crate) size: u64,
     pub(crate) stock_system: StockSystem,
+    pub(crate) goods: Goods,
 }
 
 /// System that keeps a store's stock.
@@ -99,6 +100,7 @@ fn store(settings: &Settings, base_url: &str, index: u64) -> StoreSeed {
         size: size(settings, index),
         stock_system: [StockSystem::Pos, StockSystem::Manual, StockSystem::Pos, StockSystem::Mixed]
             [(index % 4) as usize],
+        goods: settings.goods,
         ..located((&mut draw, settings.spread), place, index, name, (slug, cname))
     }
 }
@@ -130,6 +132,7 @@ fn located(
         index,
         size: 0,
         stock_system: StockSystem::Manual,
+        goods: Goods::Plain,
     };
     (seed.latitude, seed.longitude) = place.position(spread, (draw.unit(), draw.unit()));
     seed

@@ -30,6 +30,7 @@ pub(crate) enum Topic {
     ForumPost,
     EasynewsFile,
     Credit,
+    Odd,
 }
 
 #[derive(Clone, Debug)]

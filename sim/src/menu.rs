@@ -6,6 +6,7 @@
 use crate::catalogue::StoreSeed;
 use crate::draw::{Draw, Topic};
 use crate::presence::is_present;
+use crate::settings::Goods;
 
 const PINNED: u32 = 0;
 const UNRANKED: u32 = 9_999_999;
@@ -81,6 +82,8 @@ pub(crate) fn weight(seed: u64, store: &StoreSeed, product: u64) -> u32 {
     match draw.below(100) {
         0 => PINNED,
         1..4 => UNRANKED,
+        // nothing but ties
+        _ if store.goods == Goods::Odd => draw.between(1, 3) as u32,
         _ => draw.between(1, store.size * 8) as u32,
     }
 }

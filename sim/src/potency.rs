@@ -37,13 +37,14 @@ impl Content {
 
 /// A plausible strength in the category's unit; concentrates pass 50 %.
 pub(crate) fn strength(draw: &mut Draw, category: &Category) -> f64 {
-    let full = match category.potency {
+    let plausible = match category.potency {
         Potency::Percentage if category.name == "Concentrate" => 95.0,
         Potency::Percentage => 34.0,
         Potency::Milligrams => 100.0,
         Potency::MilligramsPerGram => 900.0,
         Potency::Nothing => 0.0,
     };
+    let full = category.full_strength.unwrap_or(plausible);
     rounded(full * (0.4 + 0.6 * draw.unit()))
 }
 

@@ -5,13 +5,16 @@
 
 use crate::brand::{Brand, Brands, Naming};
 use crate::catalogue::{StockSystem, StoreSeed};
-use crate::category::{CATEGORIES, Category, Potency};
+use crate::category::{CATEGORIES, Category, Measure, Potency};
+use crate::deal::{self, Deal, WrittenDeal};
 use crate::draw::{Draw, Topic};
 use crate::money::Mills;
 use crate::picture::Picture;
 use crate::pictures::PictureHost;
 use crate::potency::{self, Content};
-use crate::{menu, words};
+use crate::settings::Goods;
+use crate::size::NamedSize;
+use crate::{menu, odd, words};
 
 /// 2026-01-01T00:00:00Z: the simulated world's first crawl.
 const EPOCH_MS: u64 = 1_767_225_600_000;
@@ -62,6 +65,12 @@ pub(crate) struct Product<'a> {
     pub(crate) cbd: Content,
     pub(crate) created_ms: u64,
     pub(crate) updated_ms: u64,
+    /// The size that its name states.
+    pub(crate) named_size: NamedSize,
+    /// The deal of odd goods, in words.
+    pub(crate) written_deal: Option<&'static WrittenDeal>,
+    /// The deal that the store means.
+    pub(crate) deal: Option<Deal>,
     /// Numbers for how its sale is described: a store has few sales, of many products each.
     pub(crate) special_look: Draw,
     /// Numbers for fields that only the wire shows.
@@ -100,6 +109,8 @@ pub(crate) enum Sale {
     Priced,
     /// Buy some, get some: no special prices.
     Bogo,
+    /// Both, of odd goods.
+    PricedBogo,
 }
 
 /// Place where upstream keeps the product's stock.
@@ -121,20 +132,29 @@ impl<'a> Product<'a> {
         let keys = [store.index, index];
         let mut draw = Draw::of(seed, Topic::Product, &keys);
         let id = if draw.percent(6) { draw.legacy_id() } else { draw.object_id() };
-        let category = draw.pick(CATEGORIES);
+        let mut odd = Draw::of(seed, Topic::Odd, &keys);
+        let is_odd = store.goods == Goods::Odd;
+        let category = draw.pick(if is_odd { odd::CATEGORIES } else { CATEGORIES });
         let stock = stock_source(&mut draw, store.stock_system);
         let naming = Naming::draw(&mut draw, stock == Stock::Pos);
-        let name = name(&mut draw, category);
+        let named_size = odd::named_size(&mut odd, category);
+        let name = name(&mut draw, category) + named_size.text;
         // an inactive product of unknown stock has never been seen upstream
         let active = stock == Stock::Unknown || !draw.percent(3);
         let (lists_rec_prices, lists_med_prices) = (!draw.percent(4), !draw.percent(15));
         let created_ms = EPOCH_MS - draw.between(1, 700) * DAY_MS;
         let goods = goods(&mut draw, category);
         let (price_epoch, stock_epoch) = (epoch(&mut draw, crawl, 9), epoch(&mut draw, crawl, 5));
+        let price_epoch = if is_odd { odd::price_epoch(&mut odd, crawl, price_epoch) } else { price_epoch };
 
         let mut price_draw = Draw::of(seed, Topic::Price, &[store.index, index, price_epoch]);
         let special_look = Draw::of(seed, Topic::Special, &[store.index, price_draw.below(SALES_PER_STORE)]);
-        let (sale, priced) = priced(&mut price_draw, goods);
+        let (sale, priced) = priced(&mut price_draw, goods, store.goods);
+        let written_deal = (is_odd && sale.is_bogo()).then(|| odd.pick(deal::WRITTEN));
+        let deal = match written_deal {
+            Some(written) => written.meant,
+            None => (sale == Sale::Bogo).then(|| deal::plain_meant(special_look.clone())),
+        };
         let mut batch = Draw::of(seed, Topic::Stock, &[store.index, index, stock_epoch]);
         let offers = offers(&mut batch, stock, priced);
         let strength = potency::strength(&mut batch, category);
@@ -144,7 +164,10 @@ impl<'a> Product<'a> {
         let mut look = Draw::of(seed, Topic::Look, &keys);
         let (subcategory, strain_type) = (*look.pick(category.subcategories), *look.pick(STRAIN_TYPES));
         let picture = Picture::draw(&mut look, pictures);
-        let weighed = category.potency == Potency::Percentage && look.percent(60);
+        let weighed = match store.goods {
+            Goods::Plain => category.potency == Potency::Percentage && look.percent(60),
+            Goods::Odd => category.measure != Measure::Nothing && look.percent(30),
+        };
         Product {
             id,
             name,
@@ -166,6 +189,9 @@ impl<'a> Product<'a> {
             cbd,
             created_ms,
             updated_ms: EPOCH_MS + (price_epoch + stock_epoch) * DAY_MS / 4,
+            named_size,
+            written_deal,
+            deal,
             special_look,
             look,
         }
@@ -201,6 +227,23 @@ impl Sale {
             _ => Sale::Bogo,
         }
     }
+
+    fn draw_of_odd(draw: &mut Draw) -> Sale {
+        match draw.below(100) {
+            0..30 => Sale::None,
+            30..45 => Sale::Priced,
+            45..80 => Sale::Bogo,
+            _ => Sale::PricedBogo,
+        }
+    }
+
+    pub(crate) fn is_bogo(self) -> bool {
+        matches!(self, Sale::Bogo | Sale::PricedBogo)
+    }
+
+    pub(crate) fn is_priced(self) -> bool {
+        matches!(self, Sale::Priced | Sale::PricedBogo)
+    }
 }
 
 /// The options a product comes in, with their base prices in cents.
@@ -211,14 +254,21 @@ fn goods(draw: &mut Draw, category: &'static Category) -> Vec<(&'static str, u32
 
 /// The options that an epoch of prices has, each with its price for everyone and for patients. One of several
 /// may be gone.
-fn priced(draw: &mut Draw, mut goods: Vec<(&'static str, u32)>) -> (Sale, Vec<(&'static str, Price, Price)>) {
+fn priced(
+    draw: &mut Draw,
+    mut goods: Vec<(&'static str, u32)>,
+    kind: Goods,
+) -> (Sale, Vec<(&'static str, Price, Price)>) {
     if goods.len() > 1 && draw.percent(30) {
         goods.remove(draw.below(goods.len() as u64) as usize);
     }
     let swing = draw.between(80, 120) as u32;
     let half_cent = draw.percent(5);
     let cheaper_for_patients = draw.percent(25);
-    let sale = Sale::draw(draw);
+    let sale = match kind {
+        Goods::Plain => Sale::draw(draw),
+        Goods::Odd => Sale::draw_of_odd(draw),
+    };
     let mut price = |(label, base): (&'static str, u32)| {
         // 80 … 120 % of the base, to the quarter dollar
         let cents = (base * swing / 100 / 25).max(4) * 25;
@@ -232,7 +282,7 @@ fn priced(draw: &mut Draw, mut goods: Vec<(&'static str, u32)>) -> (Sale, Vec<(&
 }
 
 fn specials(draw: &mut Draw, sale: Sale, rec: Mills, med: Mills) -> (Special, Special) {
-    if sale != Sale::Priced {
+    if !sale.is_priced() {
         return (Special::None, Special::None);
     }
     let percent = *draw.pick(&[10, 15, 20, 25, 35, 50]);

@@ -17,9 +17,20 @@ pub struct Robots {
     pub text: String,
 }
 
+/// The goods of a world.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Goods {
+    #[default]
+    Plain,
+    /// Goods that are hard to compare: odd sizes, sizes in the name alone, THC in all units and beyond reason, bundles in all
+    /// words, and prices that go and come back. Each page overlaps with the next one.
+    Odd,
+}
+
 #[derive(Clone, Debug)]
 pub struct Settings {
     pub seed: u64,
+    pub goods: Goods,
     /// Stores with a generated menu; a captured page comes on top.
     pub stores: usize,
     /// Sizes are skewed: most stores are small, a few come near the end. The default makes 60 stores hold
@@ -70,6 +81,7 @@ impl Default for Settings {
     fn default() -> Self {
         Settings {
             seed: 1,
+            goods: Goods::Plain,
             stores: 60,
             products_per_store: 20..=1372,
             picture_percent: 100,

@@ -16,6 +16,13 @@ pub fn of_option(option: &OptionView) -> Option<String> {
     }
 }
 
+/// `2 for $50.00: $7.14/g`: the cheapest bundle of the option.
+pub fn of_bundle(option: &OptionView) -> Option<String> {
+    let bundle = format!("{} for {}", option.bundle_quantity?, money(option.bundle_total?));
+    let per_g = option.bundle_per_g.and_then(|per_g| text(per_g, "g"));
+    Some(per_g.map_or(bundle.clone(), |per_g| format!("{bundle}: {per_g}")))
+}
+
 /// The same of the option that is cheapest by its unit; none where it has a volume alone.
 pub fn of_product(product: &ProductView) -> Option<String> {
     let per_g = product.rec_per_g.or(product.med_per_g);

@@ -7,6 +7,7 @@ import { html } from "../core/html.js";
 import { useResource } from "../core/resource.js";
 import { suggestStores } from "../core/stores.js";
 import { usePage } from "../parts/page.js";
+import { Export } from "../parts/export.js";
 import { PageHead } from "../parts/panel.js";
 import { MAX_PER_GRAM, PRODUCT_QUALIFIERS } from "../parts/products.js";
 import { filtersOf, QueryBox, readId, readState, readTime } from "../parts/query-box.js";
@@ -43,7 +44,10 @@ export function Page({ query }) {
   const answer = useResource(pathOf("/api/analytics/price-changes", { ...asked, limit: LIMITS[isWhole ? 1 : 0] }), { topics: ["rollups"], gap: 15_000 });
   usePage("Prices", answer);
   const market = { state: asked.state, category: asked.category, unit: unitOf(filters.query).name };
-  return html`<${PageHead} title="Prices" scope="now against another day, and by unit between categories and brands" />
+  const { state, store, category, brand, max_price, max_unit_price } = asked;
+  const changes = { kind: "price_drop,price_rise", since: answer.data?.since, state, store, category, brand, max_price, max_unit_price };
+  return html`<${PageHead} title="Prices" scope="now against another day, and by unit between categories and brands">
+      ${answer.data && html`<${Export} datasets=${[["changes", "Changes"]]} of="the changes of prices since then" filters=${changes} />`}</${PageHead}>
     <div class="row"><${QueryBox} filters=${filters} label="Filter prices" text="brand"
       placeholder="category:flower state:MI direction:drop" /><${Since} query=${filters.query} since=${answer.data?.since} /></div>
     <${Differences} answer=${answer} query=${filters.query} more=${isWhole ? 0 : LIMITS[0]} />

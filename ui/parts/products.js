@@ -139,6 +139,14 @@ export function unitPriceText(of) {
   return typeof thc === "number" ? `${decimal(thc / MILLICENTS)} ¢ a mg of THC` : "";
 }
 
+/** @typedef {Partial<Record<"bundle_quantity" | "bundle_total" | "bundle_per_g", number | null>>} Bundle */
+
+/** `2 for $ 50.00: $ 7.14 a gram`: the cheapest bundle, which changes no price. @param {Bundle} of */
+export function bundleText({ bundle_quantity: quantity, bundle_total: total, bundle_per_g: gram }) {
+  if (typeof quantity !== "number" || typeof total !== "number") return "";
+  return `${count(quantity)} for ${money(total)}${typeof gram === "number" ? `: ${money(gram / MILLICENTS)} a gram` : ""}`;
+}
+
 /** @param {{ of: ProductView }} properties */
 function Price({ of }) {
   const notes = [isOnSale(of) && `special, from ${money(regular(of))}`, medicalText(of), unitPriceText(of)].filter(Boolean);

@@ -111,6 +111,13 @@ pub struct OptionView {
     /// Reason for a missing price by milligram of THC.
     #[schema(value_type = Option<NoUnitPrice>)]
     pub no_thc_price: Option<Word<NoUnitPrice>>,
+    /// Number of pieces of its cheapest bundle, such as "2 for $50" or "buy 2 get 1 free"; null if no special states one. A
+    /// bundle changes no price.
+    pub bundle_quantity: Option<i32>,
+    /// Cents for all pieces of the bundle.
+    pub bundle_total: Option<i32>,
+    /// Price by gram in the bundle, in millicents.
+    pub bundle_per_g: Option<i64>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]

@@ -4,6 +4,7 @@
 //! and their oddities. Bounded, whatever upstream says.
 
 pub mod brand;
+pub mod bundle;
 pub mod category;
 pub mod changes;
 pub mod content_hash;

@@ -212,7 +212,7 @@ impl<'a> WireProduct<'a> {
             rec_prices: listed(product.lists_rec_prices, &product.offers, |offer| offer.rec.regular),
             rec_special_prices: specials(product, true, |offer| offer.rec.special),
             special: (product.sale != Sale::None).then_some(true),
-            special_data: special_data(&mut product.special_look.clone(), product.sale),
+            special_data: special_data(&mut product.special_look.clone(), product.sale, product.written_deal),
             status: if product.active { "Active" } else { "Inactive" },
             strain_type: product.strain_type,
             subcategory: product.subcategory,
@@ -273,7 +273,7 @@ fn specials(product: &Product<'_>, lists: bool, special: impl Fn(&Offer) -> Spec
         Special::None => Mills(0),
         Special::NotLower(price) | Special::Lower(price) => price,
     };
-    listed(lists && product.sale == Sale::Priced, &product.offers, price)
+    listed(lists && product.sale.is_priced(), &product.offers, price)
 }
 
 fn special_ids(offer: &Offer) -> SpecialIds {

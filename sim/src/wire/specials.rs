@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::category::CATEGORIES;
+use crate::deal::{self, Fields, WrittenDeal};
 use crate::draw::Draw;
 use crate::product::Sale;
 
@@ -17,12 +18,16 @@ pub(crate) struct SpecialData {
 }
 
 /// A sale covers products of many kinds: its text does not depend on the product.
-pub(crate) fn special_data(draw: &mut Draw, sale: Sale) -> Option<SpecialData> {
+pub(crate) fn special_data(draw: &mut Draw, sale: Sale, written: Option<&WrittenDeal>) -> Option<SpecialData> {
     let category = draw.pick(CATEGORIES).name;
     let (bogo_specials, sale_specials) = match sale {
         Sale::None => return None,
         Sale::Priced => (draw.percent(20).then(Vec::new), Some(sale_specials(draw, category))),
-        Sale::Bogo => (Some(vec![bogo_special(draw)]), None),
+        _ if written.is_some() => {
+            let on_sale = (sale == Sale::PricedBogo).then(|| sale_specials(draw, category));
+            (Some(written.map(|deal| written_deal(draw, deal)).into_iter().collect()), on_sale)
+        }
+        Sale::Bogo | Sale::PricedBogo => (Some(vec![bogo_special(draw)]), None),
     };
     Some(SpecialData { bogo_specials, sale_specials, typename: "Products_specialData" })
 }
@@ -69,7 +74,7 @@ fn sale_special(draw: &mut Draw, category: &str) -> Value {
 }
 
 fn bogo_special(draw: &mut Draw) -> Value {
-    let (bought, price) = (draw.between(2, 4), draw.between(20, 90));
+    let (bought, price) = deal::plain(draw);
     json!({
         "createdBy": draw.object_id(),
         "specialId": draw.object_id(),
@@ -78,6 +83,34 @@ fn bogo_special(draw: &mut Draw) -> Value {
         "itemsForAPrice": { "value": price, "__typename": "Products_itemsForAPrice" },
         "bogoConditions": [{ "totalQuantity": { "quantity": bought } }],
         "bogoRewards": [{ "totalQuantity": { "quantity": 1, "maxQuantity": null }, "discountType": "bundleDiscount" }],
+        "__typename": "Products_specialData_bogoSpecials",
+    })
+}
+
+/// The deal of odd goods.
+fn written_deal(draw: &mut Draw, deal: &WrittenDeal) -> Value {
+    let (price, conditions, rewards) = match deal.fields {
+        Fields::None => (Value::Null, json!([]), json!([])),
+        Fields::Total { pieces, dollars } => (
+            json!({ "enabled": true, "value": dollars, "__typename": "Products_itemsForAPrice" }),
+            json!([{ "quantity": null, "totalQuantity": { "quantity": pieces } }]),
+            json!([]),
+        ),
+        Fields::Reward { bought, gained, discount: (field, value), other_goods } => {
+            let category = |is_other: bool| if is_other { "Pre-Rolls" } else { "Flower" };
+            let mut reward = json!({ "quantity": gained, "categoryNames": [category(other_goods)] });
+            reward[field] = json!(value);
+            (Value::Null, json!([{ "quantity": bought, "categoryNames": [category(false)] }]), json!([reward]))
+        }
+    };
+    json!({
+        "createdBy": draw.object_id(),
+        "specialId": draw.object_id(),
+        "specialName": deal.name,
+        "specialType": "bogo",
+        "itemsForAPrice": price,
+        "bogoConditions": conditions,
+        "bogoRewards": rewards,
         "__typename": "Products_specialData_bogoSpecials",
     })
 }

@@ -3,7 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
-use sim::{Coding, Settings, Simulator};
+use sha2::{Digest, Sha256};
+use sim::{Coding, Goods, Settings, Simulator};
 
 use crate::support::{menu_page, small};
 
@@ -21,6 +22,26 @@ fn id(product: &Value) -> String {
     product["_id"].as_str().unwrap().to_owned()
 }
 
+/// The digest of the bytes of all menus in three crawls.
+async fn digest(sim: &Simulator) -> String {
+    let mut bytes = Sha256::new();
+    for crawl in 1..=3 {
+        sim.set_crawl(crawl);
+        for store in sim.stores() {
+            for page in 0..3 {
+                bytes.update(&menu_page(sim, &store.platform_dispensary_id, page, 100).await.body);
+            }
+        }
+    }
+    bytes.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[tokio::test]
+async fn a_world_is_the_same_in_every_build() {
+    let sim = Simulator::start(small()).unwrap();
+    assert_eq!(digest(&sim).await, "9ed96c21ffc1d6c0b72a13fd7d4bf343ece148a4db118f1cf55268d6578b0e37");
+}
+
 #[tokio::test]
 async fn distinct_ids_reach_the_total_at_every_page_size() {
     let sim = Simulator::start(small()).unwrap();
@@ -34,6 +55,15 @@ async fn distinct_ids_reach_the_total_at_every_page_size() {
         }
     }
     assert!(overlaps > 0, "pages never overlap");
+}
+
+#[tokio::test]
+async fn each_page_of_odd_goods_overlaps_with_the_next() {
+    let sim = Simulator::start(Settings { goods: Goods::Odd, ..small() }).unwrap();
+    for store in sim.stores() {
+        let (total, products) = whole_menu(&sim, &store.platform_dispensary_id, 25).await;
+        assert!(products.len() >= total + total / 25 - 1, "{} rows of {total} products", products.len());
+    }
 }
 
 #[tokio::test]

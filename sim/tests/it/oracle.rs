@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use serde_json::Value;
-use sim::{OraclePotency, OracleProduct, Settings, Simulator};
+use sim::{Goods, OraclePotency, OracleProduct, Settings, Simulator};
 
 use crate::support::{menu_page, small};
 
@@ -194,7 +194,13 @@ async fn crawl(sim: &Simulator, store: &str, table: &mut HashMap<String, Row>) -
 
 #[tokio::test]
 async fn a_careful_reader_ends_equal_to_the_oracle_after_every_crawl() {
-    let sim = Simulator::start(Settings { stores: 8, products_per_store: 60..=110, ..small() }).unwrap();
+    for goods in [Goods::Plain, Goods::Odd] {
+        let sim = Simulator::start(Settings { goods, stores: 8, products_per_store: 60..=110, ..small() }).unwrap();
+        compare_all_crawls(&sim).await;
+    }
+}
+
+async fn compare_all_crawls(sim: &Simulator) {
     let mut tables: HashMap<String, HashMap<String, Row>> = HashMap::new();
     for number in 1..=CRAWLS {
         sim.set_crawl(number);
@@ -202,7 +208,7 @@ async fn a_careful_reader_ends_equal_to_the_oracle_after_every_crawl() {
         for truth in sim.oracle(number) {
             let id = truth.platform_dispensary_id;
             let table = tables.entry(id.clone()).or_default();
-            assert_eq!(crawl(&sim, &id, table).await, expected[&id]);
+            assert_eq!(crawl(sim, &id, table).await, expected[&id]);
             assert_eq!(table.len(), truth.products.len());
             for product in &truth.products {
                 let row = &table[&product.provider_product_id];

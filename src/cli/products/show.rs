@@ -72,7 +72,8 @@ fn option(option: &OptionView) -> String {
         true => amount(option.quantity, option.quantity_censored),
         false => Some("out of stock".to_owned()),
     };
-    let parts = [price(option.price_rec, option.special_price_rec), medical, unit_price::of_option(option), stock];
+    let (unit, bundle) = (unit_price::of_option(option), unit_price::of_bundle(option));
+    let parts = [price(option.price_rec, option.special_price_rec), medical, unit, bundle, stock];
     let parts: String = parts.into_iter().flatten().map(|part| format!("  {part}")).collect();
     format!("{:<10}{}{parts}", "option", option.option_label)
 }

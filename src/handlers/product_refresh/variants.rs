@@ -11,7 +11,7 @@ use db::products::variant_history::VariantChange;
 use db::products::variants::VariantWrite;
 use db::{DbError, Tx, pipeline, products};
 use domain::menu::category::Categories;
-use domain::menu::product::{Product, ProductId, Variant};
+use domain::menu::product::{Product, ProductId, SpecialsJson, Variant};
 use domain::menu::stock::PayloadPosition;
 use domain::menu::unit_price::{Measured, UnitPrices};
 use domain::menu::variant_diff::{PlacedVariant, VariantDiff, placed};
@@ -38,7 +38,14 @@ pub struct UnitPricing<'c> {
 impl UnitPricing<'_> {
     fn placed<'p>(self, product: &'p Product) -> impl Iterator<Item = PlacedVariant<'p>> {
         let measure = self.categories.measure(self.platform, product);
-        let measured = Measured { measure, name: &product.name_raw, thc: product.thc.as_ref() };
+        let bundles = product.specials.as_ref().map(SpecialsJson::bundles).unwrap_or_default();
+        let measured = Measured {
+            measure,
+            name: &product.name_raw,
+            thc: product.thc.as_ref(),
+            bundles,
+            options: &product.variants,
+        };
         placed(&product.variants, move |variant| UnitPrices::of(measured, variant).into())
     }
 }

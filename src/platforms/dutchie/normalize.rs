@@ -4,6 +4,7 @@
 //! per provider id, with oddities as warnings beside them; only a page that is not a menu page at all is an
 //! error. A fetch reads each page as it comes, a replay all of them again.
 
+mod bundle;
 mod offer;
 mod special;
 mod stock;

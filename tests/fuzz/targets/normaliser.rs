@@ -5,7 +5,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use chrono::{DateTime, Utc};
 use domain::menu::NormaliseError;
-use domain::menu::product::Product;
+use domain::menu::bundle::{self, BundlePrice};
+use domain::menu::product::{Product, SpecialsJson};
 use drover::platforms::dutchie::normalize;
 
 pub const WORDS: &[&str] = &[
@@ -40,6 +41,12 @@ pub const WORDS: &[&str] = &[
     "\"manualInventory\":[",
     "\"THCContent\":{\"unit\":\"PERCENTAGE\",\"range\":[1,2]}",
     "\"specialData\":{\"saleSpecials\":[{}]}",
+    "\"specialData\":{\"bogoSpecials\":[{\"specialName\":\"2 for $5\"}]}",
+    "Buy 2 get 1 free",
+    "3/$40 50% off",
+    "\"bogoConditions\":[{\"quantity\":1}]",
+    "\"bogoRewards\":[{\"quantity\":1,\"percentDiscount\":50}]",
+    "\"itemsForAPrice\":{\"value\":5}",
     "\"createdAt\":\"1609459200000\"",
     "\"updatedAt\":\"2021-01-01\"",
     "\"Status\":\"Inactive\"",
@@ -51,7 +58,7 @@ pub const WORDS: &[&str] = &[
     "\"images\":[{\"url\":\"a\",\"active\":false}]",
 ];
 
-const ITEM: &str = r#"{"_id":"a","Name":"Forza | 1g","brand":{"name":"B","imageUrl":null},"type":"Flower","strainType":"Indica","Options":["1g","1/8oz"],"Prices":[10,25.5],"recPrices":[10,25.5],"medicalPrices":[9],"recSpecialPrices":[8,0],"specialData":{"saleSpecials":[{"specialName":"x"}]},"POSMetaData":{"children":[{"option":"1g","quantity":3,"quantityAvailable":25}]},"THCContent":{"unit":"PERCENTAGE","range":[20.1]},"createdAt":"1609459200000","updatedAt":"2021-01-01T00:00:00Z","Status":"Active","Image":""}"#;
+const ITEM: &str = r#"{"_id":"a","Name":"Forza | 1g","brand":{"name":"B","imageUrl":null},"type":"Flower","strainType":"Indica","Options":["1g","1/8oz"],"Prices":[10,25.5],"recPrices":[10,25.5],"medicalPrices":[9],"recSpecialPrices":[8,0],"specialData":{"saleSpecials":[{"specialName":"x"}],"bogoSpecials":[{"specialName":"2 for $15"},{"bogoConditions":[{"quantity":1}],"bogoRewards":[{"quantity":1,"percentDiscount":50}]}]},"POSMetaData":{"children":[{"option":"1g","quantity":3,"quantityAvailable":25}]},"THCContent":{"unit":"PERCENTAGE","range":[20.1]},"createdAt":"1609459200000","updatedAt":"2021-01-01T00:00:00Z","Status":"Active","Image":""}"#;
 
 pub fn seeds() -> Vec<Vec<u8>> {
     let page = |items: &str| {
@@ -89,6 +96,7 @@ pub fn run(body: &[u8]) -> u64 {
                 let fields =
                     (product.price_rec.is_some(), product.special_price_rec.is_some(), product.quantity.is_some());
                 (fields, product.variants.len().min(4), product.thc.is_some(), product.is_in_stock).hash(&mut effect);
+                product.specials.as_ref().map(|specials| specials.bundles().len().min(4)).hash(&mut effect);
             }
             menu.products.len().min(4).hash(&mut effect);
         }
@@ -119,5 +127,9 @@ fn check(product: &Product) {
             special.is_none_or(|special| price.is_none_or(|price| special < price))
         };
         assert!(special_is_lower(variant.special_price_rec, variant.price_rec), "{variant:?}");
+        let bundles = product.specials.as_ref().map(SpecialsJson::bundles).unwrap_or_default();
+        if let Some(BundlePrice { quantity, total }) = bundle::cheapest(bundles, variant, &product.variants) {
+            assert!(quantity > 1 && total > 0, "{product:?}");
+        }
     }
 }

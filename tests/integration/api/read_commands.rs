@@ -46,6 +46,9 @@ fn refused(output: &Output, code: i32) -> String {
 async fn a_products_price_is_followed_from_the_command_line_alone() {
     let server = Server::start().await;
     let (_, ids) = selling(&server).await;
+    let bundle = "UPDATE store_product_variants SET bundle_quantity = 2, bundle_total = 1700, bundle_per_g = 850000
+                   WHERE store_product_id = $1 AND option_label = '1g'";
+    server.database.raw.execute(bundle, &[&ids[0]]).await.unwrap();
     let cases: [(&str, Api); 2] = [("in process", InProcess), ("of a server", OfServer)];
     for (case, api) in cases {
         println!("{case}");
@@ -65,7 +68,7 @@ async fn a_products_price_is_followed_from_the_command_line_alone() {
         let id = ids[0].to_string();
         let shown = text(&run(&["products", "show", &id]).await);
         assert!(shown.contains(&format!("product   {id} Blue Ledger 1\nbrand     Granite\n")), "{shown}");
-        assert!(shown.contains("option    1g  $10.00"), "{shown}");
+        assert!(shown.contains("option    1g  $10.00") && shown.contains("  2 for $17.00: $8.50/g"), "{shown}");
 
         let history = text(&run(&["products", "history", &id]).await);
         let prices: Vec<&str> = history.lines().skip(1).filter_map(|line| line.split("  ").nth(1)).collect();

@@ -130,7 +130,11 @@ pub const HISTORY: &str = "
 async fn a_price_holds_until_it_changes_and_shows_specials_gaps_and_times_out_of_stock() {
     let world = World::start().await;
     world.execute(HISTORY).await;
+    let bundle = "UPDATE store_product_variants SET bundle_quantity = 2, bundle_total = 1700, bundle_per_g = 850000
+                   WHERE store_product_id = 701 AND option_label = '1g'";
+    world.execute(bundle).await;
     world.open("/admin/products/701?range=30").await;
+    world.sees("2 for $ 17.00: $ 8.50 a gram").await;
     world.sees("out of stock").await;
     world.sees("no crawl saw it").await;
     let lines = "[...document.querySelectorAll('[aria-label=\"Price history\"] path.line')].map((each) => [each.classList.contains('out'), each.getAttribute('d')])";

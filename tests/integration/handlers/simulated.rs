@@ -5,10 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use chrono::{DateTime, TimeDelta};
+use chrono::{DateTime, TimeDelta, Utc};
 use db::demo::report::products::ProductRecord;
 use db::demo::report::{self, changes, products, unit_prices};
 use domain::menu::changes::ChangeKind;
+use domain::menu::product::Variant;
+use domain::menu::unit_price::{NoUnitPrice, UnitBasis};
 use domain::store::Platform;
 use domain::task::role::Role;
 use domain::vocabulary::Word;
@@ -19,13 +21,11 @@ use queue::TaskError;
 use rstest::rstest;
 use serde_json::json;
 use settings::Overlay;
-use sim::{Fault, FaultKind, OracleProduct, Refusal, Settings, Simulator, StoreSeed};
+use sim::{Fault, FaultKind, Goods, OracleProduct, Refusal, Settings, Simulator, StoreSeed};
 use strum::VariantArray;
 
 use super::harness::HandlerHarness;
 use super::{captured_page, test_sessions};
-
-const CRAWLS: u32 = 12;
 
 pub fn simulator(settings: Settings) -> Simulator {
     Simulator::start(Settings { proxies: 3, blocked_proxies: 0, ..settings }).unwrap()
@@ -65,15 +65,21 @@ pub async fn crawl(harness: &HandlerHarness) -> queue::Committed {
     harness.settle(refresh.role, refresh.args.clone()).await
 }
 
+#[rstest]
+#[case::of_plain_goods(Goods::Plain, 12)]
+#[case::of_goods_that_are_hard_to_compare(Goods::Odd, 8)]
 #[tokio::test]
-async fn crawl_after_crawl_the_tables_and_the_changes_equal_the_oracle_whatever_is_refreshed_again() {
-    let sim = simulator(Settings { stores: 1, products_per_store: 120..=120, ..Settings::default() });
+async fn crawl_after_crawl_the_tables_and_the_changes_equal_the_oracle_whatever_is_refreshed_again(
+    #[case] goods: Goods,
+    #[case] crawls: u32,
+) {
+    let sim = simulator(Settings { stores: 1, products_per_store: 120..=120, goods, ..Settings::default() });
     let harness = harness(&sim).await;
     let seed = sim.stores()[0].clone();
     become_store(&harness, &seed, Some(&seed.platform_dispensary_id)).await;
     let mut payloads = Vec::new();
 
-    for crawl_number in 1..=CRAWLS {
+    for crawl_number in 1..=crawls {
         sim.set_crawl(crawl_number);
         let refreshed = crawl(&harness).await;
         assert_eq!(records(&harness).await, expected(&sim, crawl_number), "crawl {crawl_number}");
@@ -85,9 +91,12 @@ async fn crawl_after_crawl_the_tables_and_the_changes_equal_the_oracle_whatever_
         harness.settle(Role::ProductRefresh, json!({ "payload_id": again })).await;
     }
 
+    for (crawl_number, crawled_at) in (1..).zip(times_of_crawls(&harness, crawls).await) {
+        assert_eq!(menu_as_of(&harness, crawled_at).await, menu_of(&sim, crawl_number), "crawl {crawl_number}");
+    }
     let client = harness.services.db.client().await.unwrap();
     let found = changes::since(&client, Platform::Dutchie, DateTime::UNIX_EPOCH).await.unwrap();
-    let expected: Vec<_> = (1..=CRAWLS)
+    let expected: Vec<_> = (1..=crawls)
         .flat_map(|crawl| sim.oracle_changes(crawl))
         .map(|truth| simulated::change_record(&truth))
         .collect();
@@ -99,12 +108,100 @@ async fn crawl_after_crawl_the_tables_and_the_changes_equal_the_oracle_whatever_
     assert_eq!(missing, Vec::<&ChangeKind>::new(), "the crawls were too tame to tell");
 
     let kinds = [
-        ("missed", expected_of(&sim, |product| product.consecutive_misses > 0)),
-        ("out of stock by misses", expected_of(&sim, |product| product.consecutive_misses == 3)),
-        ("without an option they had", vanished_options(&sim)),
+        ("missed", expected_of(&sim, crawls, |product| product.consecutive_misses > 0)),
+        ("out of stock by misses", expected_of(&sim, crawls, |product| product.consecutive_misses == 3)),
+        ("without an option they had", vanished_options(&sim, crawls)),
     ];
     assert!(kinds.iter().all(|(_, count)| *count > 0), "the crawls were too tame to tell: {kinds:?}");
+    if goods == Goods::Odd {
+        assert_eq!(missing_of_odd_goods(&sim, crawls), Vec::<String>::new(), "the goods were too plain to tell");
+    }
     assert_eq!(sim.counts().direct_connections, 0);
+}
+
+/// Bases, reasons and bundles that no option had in any crawl, and prices that never came back.
+fn missing_of_odd_goods(sim: &Simulator, crawls: u32) -> Vec<String> {
+    let all: Vec<_> = (1..=crawls).flat_map(|crawl| sim.oracle_unit_prices(crawl)).collect();
+    let is_of_basis = |basis: &UnitBasis| all.iter().any(|unit| unit.basis == Some(basis.name()));
+    let is_reason = |reason: &NoUnitPrice| {
+        let name = Some(reason.name());
+        // the platform's net weights of 0 are none
+        *reason == NoUnitPrice::SizeZero
+            || all.iter().any(|unit| unit.no_unit_price == name || unit.no_thc_price == name)
+    };
+    let bases = UnitBasis::VARIANTS.iter().filter(|basis| !is_of_basis(basis)).map(|basis| basis.name().to_owned());
+    let reasons =
+        NoUnitPrice::VARIANTS.iter().filter(|reason| !is_reason(reason)).map(|reason| reason.name().to_owned());
+    let of_bundles = [
+        ("a bundle by gram", all.iter().any(|unit| unit.bundle_per_g.is_some())),
+        ("a bundle of unknown mass", all.iter().any(|unit| unit.bundle_total.is_some() && unit.bundle_per_g.is_none())),
+        ("a bundle of many", all.iter().any(|unit| unit.bundle_quantity > Some(3))),
+        ("a price that is back two crawls later", flaps(sim, crawls) > 20),
+    ];
+    let of_bundles = of_bundles.into_iter().filter(|(_, is_there)| !is_there).map(|(what, _)| what.to_owned());
+    bases.chain(reasons).chain(of_bundles).collect()
+}
+
+/// Number of times that a product had another price for one crawl.
+fn flaps(sim: &Simulator, crawls: u32) -> usize {
+    let prices = |crawl| -> BTreeMap<String, Option<i32>> {
+        let products = sim.oracle(crawl).remove(0).products;
+        products.into_iter().map(|product| (product.provider_product_id, product.price_rec)).collect()
+    };
+    let crawls: Vec<_> = (1..=crawls).map(prices).collect();
+    let flaps = |three: &[BTreeMap<String, Option<i32>>]| {
+        let is_flap = |(id, price): &(&String, &Option<i32>)| {
+            three[2].get(*id) == Some(*price) && three[1].get(*id) != Some(*price)
+        };
+        three[0].iter().filter(is_flap).count()
+    };
+    crawls.windows(3).map(flaps).sum()
+}
+
+/// The times of the crawls, oldest first.
+async fn times_of_crawls(harness: &HandlerHarness, crawls: u32) -> Vec<DateTime<Utc>> {
+    let sql = "SELECT crawled_at FROM whole_crawls ORDER BY crawled_at";
+    let rows = harness.store.database.raw.query(sql, &[]).await.unwrap();
+    assert_eq!(rows.len(), crawls as usize);
+    rows.iter().map(|row| row.get(0)).collect()
+}
+
+/// The options of the store's menu at that time, by product, label and number.
+async fn menu_as_of(harness: &HandlerHarness, time: DateTime<Utc>) -> Vec<(String, f64, Variant)> {
+    let sql = "SELECT p.provider_product_id, m.* FROM drover_v1.menu_as_of($1, $2) m JOIN store_products p ON p.id = m.product_id
+                ORDER BY p.provider_product_id COLLATE \"C\", m.option_label COLLATE \"C\", m.nth";
+    let rows = harness.store.database.raw.query(sql, &[&harness.store.id, &time]).await.unwrap();
+    let option = |row: &tokio_postgres::Row| Variant {
+        option_label: row.get("option_label"),
+        nth: row.get("nth"),
+        size_mg: row.get("size_mg"),
+        size_ml: row.get("size_ml"),
+        price_rec: row.get("price_rec"),
+        price_med: row.get("price_med"),
+        special_price_rec: row.get("special_price_rec"),
+        special_price_med: row.get("special_price_med"),
+        quantity: row.get("quantity"),
+        quantity_censored: row.get("quantity_censored"),
+        is_in_stock: row.get("is_in_stock"),
+    };
+    let thc = |row: &tokio_postgres::Row| row.get::<_, Option<f64>>("thc_max").unwrap_or_default();
+    rows.iter().map(|row| (row.get("provider_product_id"), thc(row), option(row))).collect()
+}
+
+/// The same as that crawl showed it.
+fn menu_of(sim: &Simulator, crawl: u32) -> Vec<(String, f64, Variant)> {
+    let store = sim.oracle(crawl).remove(0);
+    let present = store.products.iter().filter(|product| product.is_present);
+    let options = |truth: &OracleProduct| {
+        let record = simulated::product_record(&store.platform_dispensary_id, truth);
+        let (id, thc) = (record.provider_product_id, truth.thc.max.unwrap_or_default());
+        record.variants.into_iter().map(move |option| (id.clone(), thc, option))
+    };
+    let mut menu: Vec<_> = present.flat_map(options).collect();
+    menu.sort_by(|one, other| {
+        (&one.0, &one.2.option_label, one.2.nth).cmp(&(&other.0, &other.2.option_label, other.2.nth))
+    });
+    menu
 }
 
 async fn wrong_unit_prices(harness: &HandlerHarness, sim: &Simulator, crawl: u32) -> Vec<String> {
@@ -134,17 +231,17 @@ async fn a_store_is_not_frozen_by_a_worker_whose_clock(#[case] wrong_by: [TimeDe
     }
 }
 
-fn expected_of(sim: &Simulator, is: impl Fn(&OracleProduct) -> bool) -> usize {
-    sim.oracle(CRAWLS)[0].products.iter().filter(|product| is(product)).count()
+fn expected_of(sim: &Simulator, crawls: u32, is: impl Fn(&OracleProduct) -> bool) -> usize {
+    sim.oracle(crawls)[0].products.iter().filter(|product| is(product)).count()
 }
 
 /// Products with fewer options than in the crawl before.
-fn vanished_options(sim: &Simulator) -> usize {
+fn vanished_options(sim: &Simulator, crawls: u32) -> usize {
     let options = |crawl| -> BTreeMap<String, usize> {
         let products = sim.oracle(crawl).remove(0).products;
         products.into_iter().map(|product| (product.provider_product_id, product.variants.len())).collect()
     };
-    let crawls: Vec<_> = (1..=CRAWLS).map(options).collect();
+    let crawls: Vec<_> = (1..=crawls).map(options).collect();
     crawls.windows(2).map(|pair| pair[0].iter().filter(|(id, count)| pair[1][*id] < **count).count()).sum()
 }
 

@@ -1,13 +1,20 @@
-//! Prices by unit: which are written beside an option and into its history, and when they are written again.
+//! Prices by unit: which are written beside an option and into its history, and when they are written again. Bundles likewise.
 
-use domain::menu::product::{Potency, PotencyUnit, Product, Variant};
+use domain::menu::bundle::{Bundle, Discount};
+use domain::menu::product::{Potency, PotencyUnit, Product, SpecialsJson, Variant};
+use domain::task::role::Role;
+use serde_json::json;
 
-use super::test_store::{TestStore, product, variant};
+use super::harness::HandlerHarness;
+use super::test_store::{TestStore, at, product, variant};
 
 const CURRENT: &str = "SELECT concat_ws(' ', option_label, rec_per_g, rec_per_ml, rec_per_mg_thc, thc_mg, unit_basis, no_unit_price, no_thc_price)
                          FROM store_product_variants ORDER BY position";
 const HISTORY: &str = "SELECT concat_ws(' ', option_label, rec_per_g, unit_basis, gone)
                          FROM store_product_variant_history ORDER BY crawled_at, crawl_id, option_label, nth";
+
+const BUNDLES: &str = "SELECT concat_ws(' ', option_label, bundle_quantity, bundle_total, bundle_per_g, rec_per_g)
+                         FROM store_product_variants ORDER BY position";
 
 fn flower(percent: f64, variants: Vec<Variant>) -> Product {
     let thc = Potency { min: Some(percent), max: Some(percent), unit: Some(PotencyUnit::Percentage) };
@@ -83,4 +90,46 @@ async fn a_product_has_the_category_that_covers_its_platforms_word() {
 
     store.crawl(1, vec![of("a", Some("Edible"))]).await;
     assert_eq!(store.texts(categories).await, ["edible", "-", "-"]);
+}
+
+fn with_specials(name: &str, bundle: Option<Bundle>) -> Product {
+    let specials = SpecialsJson::new(json!({ "bogoSpecials": [{ "specialName": name }] }).to_string());
+    let bundles = bundle.into_iter().collect();
+    Product { specials: Some(specials.with_bundles(bundles)), ..flower(20.0, vec![eighth(3000)]) }
+}
+
+#[tokio::test]
+async fn an_option_has_its_bundle_while_the_special_lasts_and_nothing_else_changes() {
+    let store = TestStore::new().await;
+    let half_off = Bundle::with_reward(1, 1, Discount::Percent(5000));
+    store.crawl(0, vec![with_specials("none", None)]).await;
+    assert_eq!(store.texts(BUNDLES).await, ["1/8oz 857143"]);
+    for (second, bundle, expected) in [
+        (1, Bundle::for_total(2, 5000), "1/8oz 2 5000 714286 857143"),
+        (2, half_off, "1/8oz 2 4500 642857 857143"),
+        (3, Bundle::for_total(2, 6001), "1/8oz 857143"),
+    ] {
+        store.crawl(second, vec![with_specials(&format!("special {second}"), bundle)]).await;
+        assert_eq!(store.texts(BUNDLES).await, [expected]);
+    }
+    assert_eq!(store.count("SELECT count(*) FROM product_changes").await, 0);
+    assert_eq!(store.texts(HISTORY).await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_replay_writes_the_bundles_that_a_release_before_did_not() {
+    let harness = HandlerHarness::new().await;
+    let special = json!({ "specialName": "Buy 2 get 1 free" });
+    let product = json!({ "_id": "a", "Name": "Kush", "type": "Flower", "Options": ["1/8oz"], "Prices": [30],
+                          "specialData": { "bogoSpecials": [special] } });
+    let page = json!({ "data": { "filteredProducts": { "products": [product], "queryInfo": { "totalCount": 1, "totalPages": 1 } } } });
+    harness.payload(at(0), &[&page.to_string()]).await;
+    harness.settle(Role::ProductRefresh, json!({})).await;
+    let written = harness.store.texts(BUNDLES).await;
+    assert_eq!(written, ["1/8oz 3 6000 571429 857143"]);
+
+    let before = "UPDATE store_product_variants SET bundle_quantity = NULL, bundle_total = NULL, bundle_per_g = NULL";
+    harness.store.database.raw.batch_execute(before).await.unwrap();
+    harness.settle(Role::ProductRefresh, json!({})).await;
+    assert_eq!(harness.store.texts(BUNDLES).await, written);
 }

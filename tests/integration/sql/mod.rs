@@ -2,6 +2,7 @@
 
 mod command;
 mod limits;
+mod menus;
 mod plans;
 mod promise;
 mod questions;

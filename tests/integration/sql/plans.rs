@@ -68,6 +68,29 @@ async fn a_usual_question_reads_no_table_as_a_whole(#[case] question: &str, #[va
     assert!(scans.is_empty(), "{}", plan.join("\n"));
 }
 
+#[rstest]
+#[tokio::test]
+async fn a_menu_at_a_time_reads_no_other_store(#[values(false, true)] is_analysed: bool) {
+    let (database, reader) = filled(is_analysed).await;
+    let crawls = "
+        INSERT INTO whole_crawls (dispensary_id, crawled_at, crawl_id)
+        SELECT d.id, now() - n * interval '20 days', 100 * (4 - n) + d.id FROM dispensaries d, generate_series(1, 3) n;
+        INSERT INTO store_product_snapshots (store_product_id, crawl_id, crawled_at, is_on_special, quantity_censored, is_in_stock, stock_status)
+        SELECT p.id, w.crawl_id, w.crawled_at, false, false, true, 'in_stock'
+          FROM whole_crawls w JOIN store_products p USING (dispensary_id)
+         ORDER BY w.crawl_id, p.id;";
+    database.raw.batch_execute(crawls).await.unwrap();
+    reader.batch_execute("BEGIN").await.unwrap();
+    let options = "SELECT count(*)::text FROM drover_v1.menu_as_of(7, now() - interval '25 days')";
+    assert_eq!(texts(&reader, options).await, ["400"]);
+    let read = "SELECT format('%s: %s rows', relname, seq_tup_read) FROM pg_stat_xact_all_tables
+                 WHERE seq_tup_read > 0 AND schemaname = 'public' AND relname <> 'dispensaries'
+                 UNION ALL
+                SELECT format('%s: %s rows by index', relname, idx_tup_fetch) FROM pg_stat_xact_all_tables
+                 WHERE schemaname = 'public' AND relname LIKE 'store_product%' AND relname NOT LIKE '%snapshots%' AND idx_tup_fetch > 3000";
+    assert_eq!(texts(&reader, read).await, Vec::<String>::new());
+}
+
 /// Whether the line is of a partition for which the planner counts no row: that of next month.
 fn is_empty_month(line: &str) -> bool {
     line.contains("cost=0.00..0.00 ")

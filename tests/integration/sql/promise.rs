@@ -29,6 +29,24 @@ async fn each_view_and_each_column_is_described() {
     assert_eq!(texts(&database.raw, sql).await, Vec::<String>::new());
 }
 
+/// The result of the function, which grows like a view.
+const MENU_AS_OF: &str = "\
+TABLE(store_id bigint, store text, city text, state text, crawl_id bigint, crawled_at timestamp with time zone, product_id bigint, \
+product text, brand text, category text, subcategory text, canonical_category text, option_label text, nth smallint, size_mg bigint, \
+size_ml double precision, price integer, price_rec integer, price_med integer, special_price_rec integer, special_price_med integer, \
+quantity integer, quantity_censored boolean, is_in_stock boolean, rec_per_g bigint, med_per_g bigint, rec_per_ml bigint, \
+med_per_ml bigint, rec_per_mg_thc bigint, med_per_mg_thc bigint, unit_basis text, stock_status text, thc_min double precision, \
+thc_max double precision, thc_unit text, cbd_min double precision, cbd_max double precision, cbd_unit text)";
+
+#[tokio::test]
+async fn the_menu_at_a_time_keeps_its_columns_and_is_described() {
+    let database = testkit::database().await;
+    let sql = "SELECT concat_ws(': ', oid::regprocedure, pg_get_function_result(oid)) FROM pg_proc
+                WHERE pronamespace = 'drover_v1'::regnamespace AND obj_description(oid, 'pg_proc') IS NOT NULL";
+    let expected = format!("drover_v1.menu_as_of(bigint,timestamp with time zone): {MENU_AS_OF}");
+    assert_eq!(texts(&database.raw, sql).await, [expected]);
+}
+
 #[tokio::test]
 async fn money_is_integers_and_times_have_a_zone() {
     let database = testkit::database().await;

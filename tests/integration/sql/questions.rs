@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use db::changes::publisher;
+use domain::menu::bundle::{Bundle, Discount};
 use domain::menu::product::{Product, Variant};
 use tokio_postgres::{Client, SimpleQueryMessage};
 
@@ -10,7 +11,7 @@ use super::reader_of;
 use crate::handlers::test_store::{TestStore, product, variant};
 
 /// Each question by its beginning, with rows of its answer: cells with a bar between them; `*` is any text.
-const ANSWERS: [(&str, &[&str]); 10] = [
+const ANSWERS: [(&str, &[&str]); 12] = [
     (
         "Cheapest eighths",
         &[
@@ -29,6 +30,8 @@ const ANSWERS: [(&str, &[&str]); 10] = [
     ("Products that are new", &["*|Leaf|Alpine|Dream|Flower|3200"]),
     ("Price index", &["Leaf|1|76.9", "Fern|1|123.1"]),
     ("Stores whose prices", &["Fern|1|1|0|9.1", "Leaf|1|1|1|25.0"]),
+    ("Options that a store", &["Alpine|Dream|3.5g|3200", "Borealis|Haze|3.5g|3500"]),
+    ("Bundles that", &["Leaf|Alpine|Kush|3.5g|2|4500|6.43", "Fern|Alpine|Kush|3.5g|2|7200|10.29"]),
 ];
 
 fn eighth(name: &str, brand: &str, change: impl FnOnce(&mut Variant)) -> Product {
@@ -45,8 +48,12 @@ fn eighth(name: &str, brand: &str, change: impl FnOnce(&mut Variant)) -> Product
     }
 }
 
+/// On special, and the second one at half its price.
 fn kush(price: i32, special: Option<i32>) -> Product {
-    eighth("Kush", "Alpine", |option| (option.price_rec, option.special_price_rec) = (Some(price), special))
+    let kush = eighth("Kush", "Alpine", |option| (option.price_rec, option.special_price_rec) = (Some(price), special));
+    let half_off = Bundle::with_reward(1, 1, Discount::Percent(5000)).unwrap();
+    let specials = kush.specials.map(|specials| specials.with_bundles(vec![half_off]));
+    Product { specials, ..kush }
 }
 
 fn haze(price: i32, quantity: i32) -> Product {
@@ -92,7 +99,7 @@ async fn crawled() -> (TestStore, Client) {
 /// The statements of the document by the sentence above each.
 fn statements() -> BTreeMap<String, String> {
     let document = std::fs::read_to_string(testkit::root().join("docs/sql.md")).unwrap();
-    let (_, questions) = document.split_once("## Ten questions").unwrap();
+    let (_, questions) = document.split_once("## Twelve questions").unwrap();
     let blocks = questions.split("```sql\n").zip(questions.split("```sql\n").skip(1));
     let asked = |(before, after): (&str, &str)| {
         let question = before.trim().lines().last().unwrap().to_owned();

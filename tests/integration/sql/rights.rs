@@ -1,4 +1,4 @@
-//! A reader reads the views, and nothing else: no table, no function, no other database.
+//! A reader reads the views and the menu at a time, and nothing else: no table, no other function, no other database.
 
 use tokio_postgres::error::SqlState;
 
@@ -69,6 +69,45 @@ async fn a_reader_calls_no_function_of_drover() {
     {
         assert_eq!(refused(&reader, &format!("SELECT * FROM public.{call}")).await, DENIED, "{call}");
     }
+}
+
+#[tokio::test]
+async fn a_reader_alone_calls_the_functions_of_drover_v1() {
+    let database = testkit::database().await;
+    let login = format!("{}_stranger", database.name);
+    let stranger = format!("CREATE ROLE {login} LOGIN; GRANT USAGE ON SCHEMA drover_v1 TO {login}");
+    database.raw.batch_execute(&stranger).await.unwrap();
+    let stranger = testkit::connect(&url_of(&database.url, &login.parse().unwrap())).await;
+    let reader = reader_of(&database).await;
+    let call = "SELECT * FROM drover_v1.menu_as_of(1, now())";
+    assert_eq!([refused(&reader, call).await, refused(&stranger, call).await], [None, DENIED]);
+}
+
+#[tokio::test]
+async fn a_reader_of_a_release_before_may_call_a_function_that_comes() {
+    let database = testkit::database().await;
+    let reader = reader_of(&database).await;
+    let older = "DROP FUNCTION drover_v1.menu_as_of;
+                 ALTER DEFAULT PRIVILEGES IN SCHEMA drover_v1 REVOKE EXECUTE ON FUNCTIONS FROM drover_reader;
+                 DELETE FROM schema_objects WHERE name = '07_menu_as_of'";
+    database.raw.batch_execute(older).await.unwrap();
+    db::schema::migrate::up(&database.db).await.unwrap();
+    assert_eq!(refused(&reader, "SELECT * FROM drover_v1.menu_as_of(1, now())").await, None);
+}
+
+#[tokio::test]
+async fn no_table_of_a_reader_takes_the_place_of_one_of_drovers() {
+    let database = testkit::database().await;
+    let reader = reader_of(&database).await;
+    for own in [
+        "SET default_transaction_read_only = off",
+        "CREATE TEMP TABLE dispensaries AS SELECT 1::bigint AS id, 'Mine' AS name, '' AS city, '' AS state",
+        "SET search_path = pg_temp, drover_v1",
+    ] {
+        reader.batch_execute(own).await.unwrap();
+    }
+    let stores = texts(&reader, "SELECT store FROM drover_v1.menu_as_of(1, now())").await;
+    assert_eq!(stores, NOTHING, "there is no store");
 }
 
 #[tokio::test]

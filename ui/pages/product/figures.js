@@ -4,7 +4,7 @@
 import { count, day, money, plural } from "../../core/format.js";
 import { html } from "../../core/html.js";
 import { Panel } from "../../parts/panel.js";
-import { isOnSale, medicalText, paid, quantityText, regular, stockText, unitPriceText } from "../../parts/products.js";
+import { bundleText, isOnSale, medicalText, paid, quantityText, regular, stockText, unitPriceText } from "../../parts/products.js";
 import { Figure, Strip } from "../../parts/strip.js";
 import { optionName, shownPoints } from "./series.js";
 
@@ -41,7 +41,7 @@ function stockScope(of) {
 }
 
 /** @param {OptionView} option */
-const scopeOf = (option) => [stockScope(option), unitPriceText(option), medicalText(option)].filter(Boolean).join(", ");
+const scopeOf = (option) => [stockScope(option), unitPriceText(option), bundleText(option), medicalText(option)].filter(Boolean).join(", ");
 
 /** @param {{ series: Series[], span: Period, period: string, isAll: boolean }} properties */
 function Lowest({ series, span, period, isAll }) {
@@ -66,7 +66,8 @@ function Options({ options }) {
       <td class="num end">${money(paid(option))}
         ${isOnSale(option) && html` <span class="scope">special, from ${money(regular(option))}</span>`}
         ${medicalText(option) && html` <span class="scope">${medicalText(option)}</span>`}</td>
-      <td class="num fact">${unitPriceText(option)}</td>
+      <td class="num fact">${unitPriceText(option)}
+        ${bundleText(option) && html` <span class="scope">${bundleText(option)}</span>`}</td>
       <td class="num fact">${stockScope(option)}</td>
     </tr>`)}</tbody>
   </table></${Panel}>`;

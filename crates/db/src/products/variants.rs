@@ -11,6 +11,7 @@ use tokio_postgres::Row;
 use crate::connection::copy::copy_in;
 use crate::statements::{FromRow, column, columns, rows, sql, update_rows, update_statement};
 use crate::{DbError, MAX_BATCH, Tx};
+use domain::menu::bundle::StoredBundle;
 use domain::menu::product::{ProductId, Variant};
 use domain::menu::stock::PayloadPosition;
 use domain::menu::unit_price::{NoUnitPrice, StoredUnitPrices, UnitBasis};
@@ -54,6 +55,9 @@ columns! {
         unit_basis: TEXT = w.unit_prices.unit_basis.map(UnitBasis::name),
         no_unit_price: TEXT = w.unit_prices.no_unit_price.map(NoUnitPrice::name),
         no_thc_price: TEXT = w.unit_prices.no_thc_price.map(NoUnitPrice::name),
+        bundle_quantity: INT4 = w.unit_prices.bundle.bundle_quantity,
+        bundle_total: INT4 = w.unit_prices.bundle.bundle_total,
+        bundle_per_g: INT8 = w.unit_prices.bundle.bundle_per_g,
     }
 }
 
@@ -125,7 +129,10 @@ rows! {
         unit_basis: known_or_none,
         no_unit_price: known_or_none,
         no_thc_price: known_or_none,
+        bundle: row,
     }
+
+    StoredBundle { bundle_quantity, bundle_total, bundle_per_g }
 
     Variant {
         option_label, nth, size_mg, size_ml, price_rec, price_med, special_price_rec,

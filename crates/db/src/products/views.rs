@@ -94,6 +94,7 @@ rows! {
         unit_basis: optional_word,
         no_unit_price: optional_word,
         no_thc_price: optional_word,
+        bundle_quantity, bundle_total, bundle_per_g,
     }
 }
 

@@ -1,6 +1,6 @@
 //! Month partitions of snapshots, of variants' history and of changes: created ahead, and dropped when they are too old.
 //!
-//! Rows whose month has no partition are in a table's default partition ("loose").
+//! Rows whose month has no partition are in a table's default partition ("loose"). The list of whole crawls has loose rows alone.
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
@@ -25,17 +25,20 @@ pub struct OldPartition {
 pub enum PartitionedTable {
     Snapshots,
     VariantHistory,
+    WholeCrawls,
     Changes,
 }
 
 impl PartitionedTable {
     /// Tables of what was crawled, which go together.
-    pub const CRAWLED: &[PartitionedTable] = &[PartitionedTable::Snapshots, PartitionedTable::VariantHistory];
+    pub const CRAWLED: &[PartitionedTable] =
+        &[PartitionedTable::Snapshots, PartitionedTable::VariantHistory, PartitionedTable::WholeCrawls];
 
     fn name(self) -> &'static str {
         match self {
             PartitionedTable::Snapshots => "store_product_snapshots",
             PartitionedTable::VariantHistory => "store_product_variant_history",
+            PartitionedTable::WholeCrawls => "whole_crawls",
             PartitionedTable::Changes => "product_changes",
         }
     }
@@ -67,6 +70,7 @@ pub async fn count_loose(client: &Client, table: PartitionedTable, before: DateT
     let sql = match table {
         PartitionedTable::Snapshots => sql!("schema/partitions/count_loose_snapshots.sql"),
         PartitionedTable::VariantHistory => sql!("schema/partitions/count_loose_history.sql"),
+        PartitionedTable::WholeCrawls => sql!("schema/partitions/count_old_crawls.sql"),
         PartitionedTable::Changes => sql!("schema/partitions/count_loose_changes.sql"),
     };
     Ok(first_column::<i64>(&client.query_one(sql, &[&before]).await?)?.unsigned_abs())
@@ -77,6 +81,7 @@ pub async fn delete_loose(client: &Client, table: PartitionedTable, before: Date
     let sql = match table {
         PartitionedTable::Snapshots => sql!("schema/partitions/delete_loose_snapshots.sql"),
         PartitionedTable::VariantHistory => sql!("schema/partitions/delete_loose_history.sql"),
+        PartitionedTable::WholeCrawls => sql!("schema/partitions/delete_old_crawls.sql"),
         PartitionedTable::Changes => sql!("schema/partitions/delete_loose_changes.sql"),
     };
     client.execute(sql, &[&before, &MAX_DELETED]).await

@@ -8,6 +8,7 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 use strum::IntoStaticStr;
 
+use super::bundle::Bundle;
 use super::content_hash;
 use crate::switches::word;
 
@@ -170,17 +171,28 @@ impl UpstreamStatus {
     }
 }
 
-/// A product's specials: JSON that `jsonb` takes, and its hash, by which equal ones are found. A clone shares
-/// the text.
+/// A product's specials: JSON that `jsonb` takes, its hash, by which equal ones are found, and the bundles that it states. A
+/// clone shares the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpecialsJson {
     text: Arc<str>,
     hash: i64,
+    bundles: Arc<[Bundle]>,
 }
 
 impl SpecialsJson {
     pub fn new(json: String) -> Self {
-        SpecialsJson { hash: content_hash::of_text(&json), text: json.into() }
+        SpecialsJson { hash: content_hash::of_text(&json), text: json.into(), bundles: Arc::default() }
+    }
+
+    /// The same with the bundles that the platform's fields state.
+    #[must_use]
+    pub fn with_bundles(self, bundles: Vec<Bundle>) -> Self {
+        SpecialsJson { bundles: bundles.into(), ..self }
+    }
+
+    pub fn bundles(&self) -> &[Bundle] {
+        &self.bundles
     }
 
     pub fn as_str(&self) -> &str {

@@ -1,11 +1,13 @@
 //! `UnitPrices`: the prices of an option per gram, per millilitre and per milligram of THC. Pure.
 //!
 //! In: an option, and the facts of its product. Out: comparable prices in millicents (thousandths of a cent), rounded half
-//! up, and for each that is missing the reason. It must not know categories of platforms.
+//! up, and for each that is missing the reason; beside them the cheapest bundle. It must not know categories of platforms.
 
 use serde::{Deserialize, Serialize};
 
+use super::bundle::{self, Bundle, StoredBundle};
 use super::product::{Potency, PotencyUnit, Variant};
+use super::size::size;
 use super::stated_mass::{StatedMass, stated_mass};
 use crate::vocabulary::vocabulary;
 
@@ -57,6 +59,9 @@ pub struct Measured<'a> {
     pub measure: Measure,
     pub name: &'a str,
     pub thc: Option<&'a Potency>,
+    pub bundles: &'a [Bundle],
+    /// All options of the product.
+    pub options: &'a [Variant],
 }
 
 /// Prices in millicents; each group has a reason where it has no price.
@@ -68,6 +73,7 @@ pub struct UnitPrices {
     pub per_mg_thc: Result<Prices, NoUnitPrice>,
     /// Milligrams of THC in the package.
     pub thc_mg: Option<f64>,
+    pub bundle: StoredBundle,
 }
 
 /// Recreational and medical price; none where the option has no such price.
@@ -92,10 +98,12 @@ pub struct StoredUnitPrices {
     pub no_unit_price: Option<NoUnitPrice>,
     /// The same of THC.
     pub no_thc_price: Option<NoUnitPrice>,
+    #[serde(flatten)]
+    pub bundle: StoredBundle,
 }
 
 impl From<UnitPrices> for StoredUnitPrices {
-    fn from(UnitPrices { basis, per_g, per_ml, per_mg_thc, thc_mg }: UnitPrices) -> StoredUnitPrices {
+    fn from(UnitPrices { basis, per_g, per_ml, per_mg_thc, thc_mg, bundle }: UnitPrices) -> StoredUnitPrices {
         let (g, ml, thc) = (per_g.unwrap_or_default(), per_ml.unwrap_or_default(), per_mg_thc.unwrap_or_default());
         StoredUnitPrices {
             rec_per_g: g.rec,
@@ -108,6 +116,7 @@ impl From<UnitPrices> for StoredUnitPrices {
             unit_basis: basis,
             no_unit_price: per_g.err().filter(|_| per_ml.is_err()),
             no_thc_price: per_mg_thc.err(),
+            bundle,
         }
     }
 }
@@ -137,16 +146,33 @@ impl UnitPrices {
             Amount::Unknown(_) => None,
         };
         let thc_mg = thc_ug.ok().map(|ug| ug as f64 / 1000.0);
-        UnitPrices { basis, per_g, per_ml, per_mg_thc: thc_ug.map(|ug| paid.per(ug, 1000)), thc_mg }
+        let bundle = bundle_of(product, option, &amount);
+        UnitPrices { basis, per_g, per_ml, per_mg_thc: thc_ug.map(|ug| paid.per(ug, 1000)), thc_mg, bundle }
     }
 }
 
+/// The cheapest bundle of the option.
+fn bundle_of(product: Measured<'_>, option: &Variant, amount: &Amount) -> StoredBundle {
+    let Some(price) = bundle::cheapest(product.bundles, option, product.options) else {
+        return StoredBundle::default();
+    };
+    let per_g = match amount {
+        Amount::Mass { ug, .. } => per(i64::from(price.total), ug.saturating_mul(i64::from(price.quantity)), 1_000_000),
+        _ => None,
+    };
+    StoredBundle { bundle_quantity: Some(price.quantity), bundle_total: Some(price.total), bundle_per_g: per_g }
+}
+
 impl Prices {
-    /// Cents for an amount as millicents for a `unit` of it.
     fn per(self, amount: i64, unit: i64) -> Prices {
-        let per = |cents: i64| half_up(i128::from(cents) * 1000 * i128::from(unit), i128::from(amount));
+        let per = |cents: i64| per(cents, amount, unit);
         Prices { rec: self.rec.and_then(per), med: self.med.and_then(per) }
     }
+}
+
+/// Cents for an amount as millicents for a `unit` of it.
+fn per(cents: i64, amount: i64, unit: i64) -> Option<i64> {
+    half_up(i128::from(cents) * 1000 * i128::from(unit), i128::from(amount))
 }
 
 fn half_up(dividend: i128, divisor: i128) -> Option<i64> {
@@ -156,8 +182,12 @@ fn half_up(dividend: i128, divisor: i128) -> Option<i64> {
 fn amount(product: Measured<'_>, option: &Variant) -> Amount {
     match (product.measure, option.size_mg, option.size_ml) {
         (Measure::Nothing, ..) => Amount::Unknown(NoUnitPrice::NotMeasured),
-        // `100mg` of an edible is its THC
-        (Measure::Thc, Some(_), _) if is_in_milligrams(&option.option_label) => Amount::Unknown(NoUnitPrice::NoSize),
+        // `100mg` of an edible is its THC; a net weight beside `10pk 5mg` is its mass
+        (Measure::Thc, Some(_), _)
+            if is_in_milligrams(&option.option_label) && size(&option.option_label).is_some() =>
+        {
+            Amount::Unknown(NoUnitPrice::NoSize)
+        }
         (_, Some(..=0), _) => Amount::Unknown(NoUnitPrice::SizeZero),
         (_, Some(mg), _) => mass(mg, UnitBasis::Weight),
         (_, None, Some(ml)) if (0.001..1e9).contains(&ml) => Amount::Volume { ul: (ml * 1000.0).round() as i64 },
@@ -197,7 +227,10 @@ fn thc_ug(product: Measured<'_>, option: &Variant, amount: &Amount) -> Result<i6
         // the share of an unknown mass
         (Some(_), None) if product.measure == Measure::Mass => return Err(no_mass(amount)),
         _ if product.measure == Measure::Thc && is_in_milligrams(&option.option_label) => {
-            option.size_mg.map(|mg| mg.saturating_mul(1000))
+            match stated_mass(&option.option_label) {
+                StatedMass::Mg(mg) => Some(mg.saturating_mul(1000)),
+                _ => None,
+            }
         }
         _ => None,
     };
@@ -249,7 +282,7 @@ mod tests {
     }
 
     fn prices(measure: Measure, name: &str, thc: Option<&Potency>, option: &Variant) -> UnitPrices {
-        UnitPrices::of(Measured { measure, name, thc }, option)
+        UnitPrices::of(Measured { measure, name, thc, bundles: &[], options: &[] }, option)
     }
 
     #[rstest]
@@ -291,6 +324,8 @@ mod tests {
     #[rstest]
     #[case::as_stated("N/A", None, Some(thc(100.0, 100.0, PotencyUnit::Milligrams)), Err(NoUnitPrice::NoSize))]
     #[case::by_its_label("100mg", Some(100), None, Err(NoUnitPrice::NoSize))]
+    #[case::by_a_pack("10pk 10mg", None, None, Err(NoUnitPrice::NoSize))]
+    #[case::by_a_pack_of_known_mass("10pk 10mg", Some(50_000), None, Ok(40_000))]
     #[case::with_a_mass("50g", Some(50_000), Some(thc(100.0, 100.0, PotencyUnit::Milligrams)), Ok(40_000))]
     fn an_edible_is_compared_by_its_thc(
         #[case] label: &str,
@@ -307,7 +342,7 @@ mod tests {
     #[test]
     fn stored_prices_have_a_reason_where_there_is_no_amount() {
         let stored = |option: &Variant| {
-            let product = Measured { measure: Measure::Mass, name: "Kush", thc: None };
+            let product = Measured { measure: Measure::Mass, name: "Kush", thc: None, bundles: &[], options: &[] };
             StoredUnitPrices::from(UnitPrices::of(product, option))
         };
         let by_weight = stored(&option("1g", Some(1000), 1500));
@@ -347,6 +382,29 @@ mod tests {
         let sale = Variant { special_price_rec: Some(1750), price_med: Some(700), ..option("1/8oz", Some(3500), 3500) };
         let expected = Prices { rec: Some(500_000), med: Some(200_000) };
         assert_eq!(prices(Measure::Mass, "", None, &sale).per_g, Ok(expected));
+    }
+
+    #[rstest]
+    #[case::two_eighths(Measure::Mass, option("1/8oz", Some(3500), 3000), "", Some(714_286))]
+    #[case::by_its_name(Measure::Mass, option("N/A", None, 3000), "Kush 1g", Some(2_500_000))]
+    #[case::of_unknown_mass(Measure::Mass, option("each", None, 3000), "Kush", None)]
+    #[case::of_size_0(Measure::Mass, option("0g", Some(0), 3000), "", None)]
+    #[case::an_accessory(Measure::Nothing, option("1g", Some(1000), 3000), "", None)]
+    #[case::an_edible_of_100_mg_of_thc(Measure::Thc, option("100mg", Some(100), 3000), "", None)]
+    fn a_bundle_has_a_price_per_gram_where_the_mass_is_known(
+        #[case] measure: Measure,
+        #[case] option: Variant,
+        #[case] name: &str,
+        #[case] per_g: Option<i64>,
+    ) {
+        let bundles = [Bundle::for_total(2, 5000).unwrap()];
+        let options = std::slice::from_ref(&option);
+        let product = Measured { measure, name, thc: None, bundles: &bundles, options };
+        let with = StoredUnitPrices::from(UnitPrices::of(product, &option));
+        let expected = StoredBundle { bundle_quantity: Some(2), bundle_total: Some(5000), bundle_per_g: per_g };
+        assert_eq!(with.bundle, expected);
+        let without = StoredUnitPrices::from(UnitPrices::of(Measured { bundles: &[], ..product }, &option));
+        assert_eq!(StoredUnitPrices { bundle: StoredBundle::default(), ..with }, without, "it changes no price");
     }
 
     proptest! {

@@ -10,6 +10,7 @@ use std::fmt;
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
+use super::bundle::bundles;
 use super::wire::Key;
 use crate::platforms::reading::Raw;
 use crate::platforms::reading::reader::Reader;
@@ -44,8 +45,9 @@ fn specials(raw: Raw<'_>, read: &mut Reader<'_>) -> Option<SpecialsJson> {
         return None;
     }
     let SpecialData { json, has_bogo, has_sale } = read.object(raw, "specialData")?;
-    let json = String::from_utf8(json).ok()?;
-    (has_bogo || has_sale).then(|| SpecialsJson::new(json))
+    let json = String::from_utf8(json).ok().filter(|_| has_bogo || has_sale)?;
+    let bundles = bundles(&json);
+    Some(SpecialsJson::new(json).with_bundles(bundles))
 }
 
 #[derive(Default)]
