@@ -103,7 +103,7 @@ impl ExportRows {
             }
             Ok(flow)
         };
-        rows::read(tx, self.dataset, &self.query, &self.heads, self.last_row.as_ref(), each).await?;
+        self.read_heads(tx, each).await?;
         self.next_heads = fitting(place + 1, self.heads.len(), rows, last.is_some());
         match last {
             Some(_) => drop(self.heads.drain(..place)),

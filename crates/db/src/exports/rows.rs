@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use tokio_postgres::Row;
 
-use super::{MAX_ROWS, pin_plans};
+use super::{ExportRows, MAX_ROWS, pin_plans};
 use crate::statements::{Micros, column, named};
 use crate::{DbError, Tx};
 use contract::exports::{Dataset, ExportQuery};
@@ -38,58 +38,69 @@ impl RowKey {
     }
 }
 
-/// Passes the rows of the heads to `read`, in their order; of the first head those behind `last`.
-pub async fn read(
-    tx: &Tx,
-    dataset: Dataset,
-    query: &ExportQuery,
-    heads: &[Row],
-    last: Option<&RowKey>,
-    read: impl FnMut(&Row) -> Result<ControlFlow<()>, DbError>,
-) -> Result<(), DbError> {
-    pin_plans(tx).await?;
-    let (limit, is_begun, ids) = (MAX_ROWS as i64, last.is_some(), ids(dataset, heads)?);
-    let none = RowKey::default();
-    let RowKey { n, label, nth, at, crawl } = last.unwrap_or(&none);
-    let ExportQuery { since, until, .. } = query;
-    match dataset {
-        Dataset::Stores => {
-            let (sql, values) = named!("exports/stores/rows.sql", stores = ids, is_begun, limit);
-            tx.read_planned(sql, &values, read).await
-        }
-        Dataset::Products => {
-            let (sql, values) = named!("exports/products/rows.sql", products = ids, is_begun, limit);
-            tx.read_planned(sql, &values, read).await
-        }
-        Dataset::Options => {
-            let (sql, values) = named!("exports/options/rows.sql", products = ids, label, nth, limit);
-            tx.read_planned(sql, &values, read).await
-        }
-        Dataset::OptionHistory => {
-            let (sql, values) =
-                named!("exports/option_history/rows.sql", products = ids, since, until, label, nth, at, crawl, limit);
-            tx.read_planned(sql, &values, read).await
-        }
-        Dataset::Changes => {
-            let times: Vec<Micros> = heads.iter().map(|head| head.try_get("crawled_at")).collect::<Result<_, _>>()?;
-            let kinds = query.kind.as_ref().map(|kinds| column(kinds, |kind| kind.name()));
-            let ExportQuery { product, brand, category, min_percent, min_cents, max_price, max_unit_price, .. } = query;
-            let (sql, values) = named!(
-                "exports/changes/rows.sql",
-                crawls = ids,
-                times,
-                n,
-                kinds,
-                product,
-                brand,
-                category,
-                min_percent,
-                min_cents,
-                max_price,
-                max_unit_price,
-                limit
-            );
-            tx.read_planned(sql, &values, read).await
+impl ExportRows {
+    /// Passes the rows of the heads to `read`, in their order; of the first head those behind the last one that was read.
+    pub(super) async fn read_heads(
+        &self,
+        tx: &Tx,
+        read: impl FnMut(&Row) -> Result<ControlFlow<()>, DbError>,
+    ) -> Result<(), DbError> {
+        pin_plans(tx).await?;
+        let ExportRows { dataset, query, heads, last_row: last, .. } = self;
+        let (limit, is_begun, ids) = (MAX_ROWS as i64, last.is_some(), ids(*dataset, heads)?);
+        let none = RowKey::default();
+        let RowKey { n, label, nth, at, crawl } = last.as_ref().unwrap_or(&none);
+        let ExportQuery { since, until, .. } = query;
+        match dataset {
+            Dataset::Stores => {
+                let (sql, values) = named!("exports/stores/rows.sql", stores = ids, is_begun, limit);
+                tx.read_planned(sql, &values, read).await
+            }
+            Dataset::Products => {
+                let (sql, values) = named!("exports/products/rows.sql", products = ids, is_begun, limit);
+                tx.read_planned(sql, &values, read).await
+            }
+            Dataset::Options => {
+                let (sql, values) = named!("exports/options/rows.sql", products = ids, label, nth, limit);
+                tx.read_planned(sql, &values, read).await
+            }
+            Dataset::OptionHistory => {
+                let (sql, values) = named!(
+                    "exports/option_history/rows.sql",
+                    products = ids,
+                    since,
+                    until,
+                    label,
+                    nth,
+                    at,
+                    crawl,
+                    limit
+                );
+                tx.read_planned(sql, &values, read).await
+            }
+            Dataset::Changes => {
+                let times: Vec<Micros> =
+                    heads.iter().map(|head| head.try_get("crawled_at")).collect::<Result<_, _>>()?;
+                let kinds = query.kind.as_ref().map(|kinds| column(kinds, |kind| kind.name()));
+                let ExportQuery { product, brand, category, min_percent, min_cents, max_price, max_unit_price, .. } =
+                    query;
+                let (sql, values) = named!(
+                    "exports/changes/rows.sql",
+                    crawls = ids,
+                    times,
+                    n,
+                    kinds,
+                    product,
+                    brand,
+                    category,
+                    min_percent,
+                    min_cents,
+                    max_price,
+                    max_unit_price,
+                    limit
+                );
+                tx.read_planned(sql, &values, read).await
+            }
         }
     }
 }
