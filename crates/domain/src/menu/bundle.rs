@@ -1,6 +1,6 @@
 //! `Bundle`: a special on several pieces of a product together, such as "2 for $50" or "buy 2 get 1 free". Pure.
 //!
-//! In: quantities and discounts, or the [words](words) of a special, and the options of a product. Out: the number of pieces
+//! In: quantities and discounts, or the [`words`] of a special, and the options of a product. Out: the number of pieces
 //! and the price of all of them. It must not know how a platform writes specials, and it changes no price.
 
 mod words;
