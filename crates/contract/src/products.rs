@@ -191,12 +191,13 @@ pub struct ProductQuestion {
     #[serde(deserialize_with = "store::state_code::optional_letters")]
     #[param(value_type = Option<String>, example = "AZ")]
     pub state: Option<String>,
-    /// Beginning of a city's name, in any letter case, like the brand.
+    /// Name of a city, in any letter case.
     pub city: Option<String>,
     /// Its id.
     pub store: Option<StoreId>,
     /// Name of the platform's category, in any letter case, or of a canonical category.
     pub category: Option<String>,
+    /// Beginning of a brand's name, in any letter case.
     pub brand: Option<String>,
     pub in_stock: Option<bool>,
     pub on_special: Option<bool>,
