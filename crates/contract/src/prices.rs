@@ -1,7 +1,8 @@
 //! Prices that are compared: with those of another time, and by unit between categories, brands, states and weeks.
 
-use chrono::{DateTime, NaiveDate, Utc};
-use serde::{Deserialize, Serialize};
+use chrono::{DateTime, Datelike, NaiveDate, Utc};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::changes::ChangedOption;
@@ -9,7 +10,8 @@ use super::limit::Limit;
 use domain::menu::product::ProductId;
 use domain::store::StoreId;
 use domain::vocabulary::Word;
-use domain::{span, store, vocabulary, years};
+use domain::years::YEARS;
+use domain::{span, store, vocabulary};
 
 vocabulary! {
     /// The unit by which things are compared.
@@ -209,6 +211,8 @@ pub struct PriceDifferences {
     pub as_of: Option<DateTime<Utc>>,
 }
 
-fn optional_day<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<NaiveDate>, D::Error> {
-    years::within(deserializer).map(Some)
+fn optional_day<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<NaiveDate>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    let day = text.parse().ok().filter(|day: &NaiveDate| YEARS.contains(&day.year()));
+    day.map(Some).ok_or_else(|| D::Error::custom("not a day, such as 2026-11-22"))
 }

@@ -197,7 +197,7 @@ async fn a_refusal_names_the_fault() {
     let cases: [(&[&str], i32, &str); 12] = [
         (&["prices", "changes", "--since", "yesterday"], 2, "--since"),
         (&["prices", "changes", "--direction", "up"], 2, "drop, rise"),
-        (&["prices", "by-unit", "--week", "last"], 2, "--week"),
+        (&["prices", "by-unit", "--week", "last"], 2, "--week: not a day, such as"),
         (&["products", "show", "4711"], 3, "product 4711"),
         (&["products", "history", "4711"], 3, "product 4711"),
         (&["products", "search", "--sort", "relevance"], 2, "--sort"),

@@ -86,7 +86,7 @@ function Comparison({ title, unit, brands, weeks, of, text }) {
     return `${name}: ${last === null ? "none" : text(last)} in the last week`;
   }).join("; ");
   const axis = weeks.length < 2 ? [] : [{ text: day(weeks[0]), at: 0 }, { text: day(weeks[weeks.length - 1]), at: 100 }];
-  return html`<${Chart} title=${title} unit=${unit} ticks=${ticks} axis=${axis} label=${`${title}. ${sentence}.`} height=${8}
+  return html`<${Chart} title=${title} unit=${unit} from=${weeks[0]} ticks=${ticks} axis=${axis} label=${`${title}. ${sentence}.`} height=${8}
     legend=${brands.map(({ name, kind }) => html`<${Key} key=${name} kind=${kind}><bdi>${name}</bdi></${Key}>`)}>
     ${brands.map(({ name, kind }, at) => html`<${Line} key=${name} values=${values[at]} top=${ticks[ticks.length - 1]} kind=${kind}
       text=${(/** @type {number} */ value, /** @type {number} */ nth) => `${name}, week of ${day(weeks[nth])}: ${text(value)}`} />`)}
@@ -94,7 +94,7 @@ function Comparison({ title, unit, brands, weeks, of, text }) {
 }
 
 /** @param {{ brands: Brand[], weeks: string[], unit: Unit }} properties */
-const Table = ({ brands, weeks, unit }) => html`<table class="table fold">
+const Table = ({ brands, weeks, unit }) => html`<details class="values"><summary>Weeks as a table</summary><table class="table fold">
   <caption class="sr">Brands by week, the newest first</caption>
   <thead><tr><th scope="col">Week of</th><th scope="col">Brand</th><th scope="col" class="num">Menus</th>
     <th scope="col" class="num">Options</th><th scope="col" class="num">Median</th></tr></thead>
@@ -103,4 +103,4 @@ const Table = ({ brands, weeks, unit }) => html`<table class="table fold">
     return row && html`<tr key=${`${week} ${name}`}><th scope="row" class="key">${day(week)}</th><td class="fact"><bdi>${name}</bdi></td>
       <td class="num fact" data-l="menus">${count(row.stores)} <span class="scope">${share(row.share, 1)}</span></td>
       <td class="num fact" data-l="options">${count(row.options)}</td><td class="num end">${unit.text(row.median)}</td></tr>`;
-  }))}</tbody></table>`;
+  }))}</tbody></table></details>`;

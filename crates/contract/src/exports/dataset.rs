@@ -187,6 +187,9 @@ const OPTIONS: &[Column] = columns! {
     unit_basis: Text or null;
     no_unit_price: Text or null;
     no_thc_price: Text or null;
+    bundle_quantity: Int32 or null;
+    bundle_total: Int32 or null;
+    bundle_per_g: Int64 or null;
 };
 
 const PRODUCTS: &[Column] = columns! {
