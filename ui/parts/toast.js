@@ -46,6 +46,8 @@ export async function act(change, done, more) {
     return result;
   } catch (error) {
     toast("bad", refusalText(error));
+    // another change came before: the next try is of what it left
+    if (error instanceof Refusal && error.status === 412) reloadAll();
     return null;
   }
 }

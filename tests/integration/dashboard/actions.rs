@@ -130,7 +130,9 @@ async fn a_schedule_runs_now_and_is_edited_and_switched_off() {
     world.press("Edit… payload_fetch_all").await;
     world.browser.fill("dialog [name=interval_hours]", "7").await.unwrap();
     world.click(&in_dialog("Save")).await;
-    world.sees("7 h").await;
+    let interval = "[...document.querySelectorAll('main tbody tr')].find((row) => row.innerText.startsWith('payload_fetch_all')) \
+                    ?.querySelector('[data-l=every]').innerText.trim() === '7 h'";
+    world.browser.until("the row has the new interval", interval).await.unwrap();
     world.press("Disable payload_fetch_all").await;
     world.press("Enable payload_fetch_all").await;
     world.press("Disable payload_fetch_all").await;
