@@ -44,6 +44,7 @@ mod media;
 mod migrate;
 mod missing;
 mod notifications;
+mod offer_filter;
 mod openapi;
 mod pause;
 mod payload;

@@ -18,8 +18,9 @@ import { unitOf } from "./prices/units.js";
 
 /** @import { Qualifier } from "../parts/query-box.js" */
 
-/** Rows at first; then the maximum. */
-const LIMITS = [20, 500];
+/** Maximum number of rows at first, and of all that are shown. */
+const FEW = 20;
+const ALL = 500;
 
 /** @type {Qualifier[]} */
 const QUALIFIERS = [
@@ -41,7 +42,7 @@ export function Page({ query }) {
   const filters = filtersOf(QUALIFIERS, query, OTHERS, SORTS.map(([value]) => value));
   const asked = pick(filters.query, PARAMETERS);
   const isWhole = filters.query.get("rows") === "all";
-  const answer = useResource(pathOf("/api/analytics/price-changes", { ...asked, limit: LIMITS[isWhole ? 1 : 0] }), { topics: ["rollups"], gap: 15_000 });
+  const answer = useResource(pathOf("/api/analytics/price-changes", { ...asked, limit: isWhole ? ALL : FEW }), { topics: ["rollups"], gap: 15_000 });
   usePage("Prices", answer);
   const market = { state: asked.state, category: asked.category, unit: unitOf(filters.query).name };
   const { state, store, category, brand, max_price, max_unit_price } = asked;
@@ -50,7 +51,7 @@ export function Page({ query }) {
       ${answer.data && html`<${Export} datasets=${[["changes", "Changes"]]} of="the changes of prices since then" filters=${changes} />`}</${PageHead}>
     <div class="row"><${QueryBox} filters=${filters} label="Filter prices" text="brand"
       placeholder="category:flower state:MI direction:drop" /><${Since} query=${filters.query} since=${answer.data?.since} /></div>
-    <${Differences} answer=${answer} query=${filters.query} more=${isWhole ? 0 : LIMITS[0]} />
+    <${Differences} answer=${answer} query=${filters.query} more=${isWhole ? 0 : FEW} />
     <${UnitPrices} query=${filters.query} market=${market} />
     <${Weeks} query=${filters.query} market=${market} />`;
 }

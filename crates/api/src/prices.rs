@@ -4,6 +4,7 @@
 use axum::Json;
 
 use super::{ApiError, Caller, Listing, PageJson, Query, Viewer};
+use contract::checks::at_least_0;
 use contract::position::Position;
 use contract::prices::{PriceChangeQuestion, PriceDifferences, UnitPriceCursor, UnitPricePage, UnitPriceQuestion};
 use db::analytics::{self, MarketPage, price_changes};
@@ -34,8 +35,6 @@ pub async fn price_changes(
     caller: Caller<Viewer>,
     Query(question): Query<PriceChangeQuestion>,
 ) -> Result<Json<PriceDifferences>, ApiError> {
-    if question.max_unit_price.is_some_and(|price| price < 0) {
-        return Err(ApiError::bad("max_unit_price", "must be at least 0"));
-    }
+    at_least_0("max_unit_price", question.max_unit_price)?;
     Ok(Json(price_changes::price_changes(&caller.client().await?, &question).await?))
 }

@@ -6,6 +6,7 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 use super::{ApiError, Caller, Consumer, Listing, PageJson, Path, Query};
+use contract::checks::at_least_0;
 use contract::position::Position;
 use contract::products::{
     FoundPage, HistoryQuery, OptionHistory, ProductDetail, ProductHistory, ProductQuestion, SearchCursor, SearchSort,
@@ -33,9 +34,7 @@ pub async fn search(
     if filter.q.is_none() && filter.sort == Some(SearchSort::Relevance) {
         return Err(ApiError::bad("sort", "relevance needs q, the words to look for"));
     }
-    if filter.max_unit_price.is_some_and(|price| price < 0) {
-        return Err(ApiError::bad("max_unit_price", "must be at least 0"));
-    }
+    at_least_0("max_unit_price", filter.max_unit_price)?;
     let question = ProductQuestion { after: cursor.map(|Position(cursor)| cursor), ..filter };
     let found = products::search::search(&caller.client().await?, &question, limit.rows()).await?;
     Ok(PageJson::of(found.next, |next_cursor| FoundPage {

@@ -10,7 +10,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use self::messages::ChangeMessage;
 use super::age_sort::AgeSort;
-use super::checks::{BadField, bad};
+use super::checks::{BadField, at_least_0, bad};
 use super::position::Position;
 use domain::menu::changes::{ChangeKind, ChangeSide};
 use domain::menu::product::ProductId;
@@ -122,11 +122,10 @@ pub(crate) struct Sizes {
 
 impl Sizes {
     pub fn check(self) -> Result<(), BadField> {
-        let at_least_0 = |field, is_fit| if is_fit { Ok(()) } else { Err(bad(field, "must be at least 0")) };
-        at_least_0("min_percent", self.min_percent.is_none_or(|percent| percent >= 0.0))?;
-        at_least_0("min_cents", self.min_cents.is_none_or(|cents| cents >= 0))?;
-        at_least_0("max_price", self.max_price.is_none_or(|price| price >= 0))?;
-        at_least_0("max_unit_price", self.max_unit_price.is_none_or(|price| price >= 0))
+        at_least_0("min_percent", self.min_percent)?;
+        at_least_0("min_cents", self.min_cents)?;
+        at_least_0("max_price", self.max_price)?;
+        at_least_0("max_unit_price", self.max_unit_price)
     }
 }
 

@@ -34,6 +34,14 @@ pub(crate) fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializ
     T::deserialize(deserializer).map(Some)
 }
 
+/// Checks that a number that is given is not below 0.
+pub fn at_least_0<T: PartialOrd + Default>(field: &'static str, number: Option<T>) -> Result<(), BadField> {
+    match number.is_none_or(|number| number >= T::default()) {
+        true => Ok(()),
+        false => Err(bad(field, "must be at least 0")),
+    }
+}
+
 pub(crate) fn check_priority(priority: Option<i64>) -> Result<Option<i32>, BadField> {
     within("priority", priority, PRIORITIES)
 }

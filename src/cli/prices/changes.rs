@@ -1,5 +1,6 @@
 //! `drover prices changes`.
 
+use crate::cli::offer_filter::OfferFilter;
 use crate::cli::store_name::{self, StoreName};
 use crate::cli::values::Since;
 use crate::cli::{Env, ExitCode, time, unit_price, values, with_query};
@@ -30,21 +31,8 @@ pub struct Args {
     /// Only this brand
     #[arg(long)]
     brand: Option<String>,
-    /// Only options in stock
-    #[arg(long)]
-    in_stock: bool,
-    /// Only products on special
-    #[arg(long)]
-    on_special: bool,
-    /// Lowest price now, in dollars
-    #[arg(long, value_name = "PRICE", value_parser = values::cents)]
-    min_price: Option<i32>,
-    /// Highest price now, in dollars
-    #[arg(long, value_name = "PRICE", value_parser = values::cents)]
-    max_price: Option<i32>,
-    /// Highest price by gram now, in dollars
-    #[arg(long, value_name = "PRICE", value_parser = values::millicents)]
-    max_per_gram: Option<i64>,
+    #[command(flatten)]
+    offer: OfferFilter,
     /// Maximum number of options
     #[arg(long, value_name = "N", default_value_t = 20, allow_negative_numbers = true, value_parser = values::number(1..=500_i64))]
     limit: i64,
@@ -56,7 +44,6 @@ const HEADERS: [&str; 11] =
 pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     let api = env.api_to_read().await?;
     let store = store_name::id_of(args.store.as_ref(), &api).await?;
-    let flag = |is_given: bool| is_given.then(|| "true".to_owned());
     let query = [
         ("since", args.since.map(|since| since.beginning(Clock::system().utc()).to_rfc3339())),
         ("direction", args.direction.map(|direction| direction.name().to_owned())),
@@ -65,13 +52,9 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
         ("store", store.map(|store| store.to_string())),
         ("category", args.category),
         ("brand", args.brand),
-        ("in_stock", flag(args.in_stock)),
-        ("on_special", flag(args.on_special)),
-        ("min_price", args.min_price.map(|cents| cents.to_string())),
-        ("max_price", args.max_price.map(|cents| cents.to_string())),
-        ("max_unit_price", args.max_per_gram.map(|price| price.to_string())),
         ("limit", Some(args.limit.to_string())),
     ];
+    let query = query.into_iter().chain(args.offer.named());
     let found: PriceDifferences = api.get(&with_query("/api/analytics/price-changes", query)).await?;
     env.out.list(&found, &found.changes, &HEADERS, cells)?;
     note(&found, env);

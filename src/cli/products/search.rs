@@ -1,5 +1,6 @@
 //! `drover products search`.
 
+use crate::cli::offer_filter::OfferFilter;
 use crate::cli::store_name::{self, StoreName};
 use crate::cli::{Env, ExitCode, Output, time, unit_price, values, with_query};
 use contract::products::{FoundPage, FoundProduct, MatchKind, ProductView, SearchSort};
@@ -24,21 +25,8 @@ pub struct Args {
     /// Only brands that begin with this text
     #[arg(long)]
     brand: Option<String>,
-    /// Only products in stock
-    #[arg(long)]
-    in_stock: bool,
-    /// Only products on special
-    #[arg(long)]
-    on_special: bool,
-    /// Lowest price, in dollars
-    #[arg(long, value_name = "PRICE", value_parser = values::cents)]
-    min_price: Option<i32>,
-    /// Highest price, in dollars
-    #[arg(long, value_name = "PRICE", value_parser = values::cents)]
-    max_price: Option<i32>,
-    /// Highest price by gram, in dollars
-    #[arg(long, value_name = "PRICE", value_parser = values::millicents)]
-    max_per_gram: Option<i64>,
+    #[command(flatten)]
+    offer: OfferFilter,
     /// Order: relevance (default with words), name (default without), price, price_desc, unit_price (by gram, then by
     /// milligram of THC), price_change (unchanged ones last) or newest
     #[arg(long, value_parser = values::word::<SearchSort>)]
@@ -51,7 +39,6 @@ pub struct Args {
 pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     let api = env.api_to_read().await?;
     let store = store_name::id_of(args.store.as_ref(), &api).await?;
-    let flag = |is_given: bool| is_given.then(|| "true".to_owned());
     let query = [
         ("q", Some(args.words.join(" ")).filter(|words| !words.is_empty())),
         ("state", args.state),
@@ -59,14 +46,10 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
         ("store", store.map(|store| store.to_string())),
         ("category", args.category),
         ("brand", args.brand),
-        ("in_stock", flag(args.in_stock)),
-        ("on_special", flag(args.on_special)),
-        ("min_price", args.min_price.map(|cents| cents.to_string())),
-        ("max_price", args.max_price.map(|cents| cents.to_string())),
-        ("max_unit_price", args.max_per_gram.map(|price| price.to_string())),
         ("sort", args.sort.map(|sort| <&str>::from(sort).to_owned())),
         ("limit", Some(args.limit.to_string())),
     ];
+    let query = query.into_iter().chain(args.offer.named());
     let found: FoundPage = api.naming(&[("q", "WORDS")]).get(&with_query("/api/products/search", query)).await?;
     let mut headers = vec!["id", "product", "brand", "category", "price", "per unit", "stock", "store", "state"];
     let shows_change = args.sort == Some(SearchSort::PriceChange);

@@ -2,12 +2,12 @@
 // The rows of the feed: of which product each change is, and the values before and after it.
 
 import { link } from "../../core/base.js";
-import { sizeName } from "../../core/format.js";
 import { html, memo } from "../../core/html.js";
 import { Delta } from "../../parts/delta.js";
 import { Icon } from "../../parts/icon.js";
+import { FromTo, ProductOption, signed } from "../../parts/option-change.js";
 import { Ago } from "../../parts/time.js";
-import { KINDS, kindText, pricesOf, signed, valuesOf } from "./words.js";
+import { KINDS, kindText, pricesOf, valuesOf } from "./words.js";
 
 /** @import { ChangeView } from "../../types/api" */
 
@@ -24,7 +24,7 @@ const Row = memo((/** @type {{ of: ChangeView }} */ { of: change }) => {
   const prices = pricesOf(change);
   const difference = prices && prices.from !== null && prices.to !== null ? prices.to - prices.from : null;
   return html`<tr data-row>
-    <th scope="row" class="key cut"><${Product} of=${change} /></th>
+    <th scope="row" class="key cut"><${ProductOption} id=${change.product_id} name=${change.product} brand=${change.brand} option=${change.option} /></th>
     <td class="fact"><${Kind} of=${change.kind} />${prices?.word && html` <span class="dim">${prices.word}</span>`}</td>
     <td class="num fact"><${Values} of=${change} /></td>
     <td class="num end">${prices && html`<${Delta} from=${prices.from} to=${prices.to} />`}</td>
@@ -34,17 +34,6 @@ const Row = memo((/** @type {{ of: ChangeView }} */ { of: change }) => {
   </tr>`;
 });
 
-/** @param {{ of: ChangeView }} properties */
-function Product({ of: { product, product_id: key, brand, option } }) {
-  const size = option && `${sizeName(option.label)}${option.nth > 0 ? ` (${option.nth + 1})` : ""}`;
-  const name = product
-    ? html`<a href=${link(`/admin/products/${key}`)} title=${product}><bdi>${product}</bdi></a>`
-    : html`<span class="dim">a product that was deleted</span>`;
-  const under = [brand?.trim(), size].filter(Boolean);
-  return html`${name}${under.length > 0 && html`<br /><span class="scope">${under.map((text, at) =>
-    html`${at > 0 && ", "}<bdi>${text}</bdi>`)}</span>`}`;
-}
-
 /** @param {{ of: string }} properties */
 export const Kind = ({ of: kind }) =>
   html`<span class="dim"><${Icon} name=${KINDS[/** @type {keyof typeof KINDS} */ (kind)]?.[1] ?? "dot"} /></span> ${kindText(kind)}`;
@@ -52,5 +41,5 @@ export const Kind = ({ of: kind }) =>
 /** @param {{ of: ChangeView }} properties */
 function Values({ of }) {
   const [before, after] = valuesOf(of);
-  return before && html`${before} <span class="dim"><${Icon} name="right" /></span><span class="sr">to</span> ${after}`;
+  return before && html`<${FromTo} from=${before} to=${after} />`;
 }

@@ -66,6 +66,3 @@ export function valuesOf(change) {
 /** @param {Side} of */
 const quantityOf = (of) =>
   quantityText({ quantity: of?.quantity ?? null, quantity_censored: of?.quantity_censored ?? false, is_in_stock: true });
-
-/** `−$ 5.00`. @param {number} cents */
-export const signed = (cents) => `${cents > 0 ? "+" : "−"}${money(Math.abs(cents))}`;

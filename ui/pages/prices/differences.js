@@ -2,11 +2,11 @@
 // The options whose price differs from that of another day, the largest difference first.
 
 import { link } from "../../core/base.js";
-import { count, money, plural, shortTime, sizeName } from "../../core/format.js";
+import { money, plural, shortTime } from "../../core/format.js";
 import { html, memo } from "../../core/html.js";
 import { currentPath, setQuery } from "../../core/router.js";
 import { Delta } from "../../parts/delta.js";
-import { Icon } from "../../parts/icon.js";
+import { FromTo, ProductOption, signed } from "../../parts/option-change.js";
 import { Empty, Loaded, Panel } from "../../parts/panel.js";
 import { useSteadyRows, Waiting } from "../../parts/rows.js";
 import { headsOf } from "../../parts/sort.js";
@@ -68,24 +68,15 @@ function Table({ of, query, hasMore }) {
 const Row = memo((/** @type {{ of: PriceDifference }} */ { of }) => {
   const unit = unitNamed(of.unit);
   return html`<tr data-row>
-    <th scope="row" class="key cut"><${Product} of=${of} /></th>
+    <th scope="row" class="key cut"><${ProductOption} id=${of.product_id} name=${of.product_name} brand=${of.brand} option=${of.option} /></th>
     <td class="line first cut"><a href=${link(`/admin/stores/${of.store_id}`)} title=${of.store_name}><bdi>${of.store_name}</bdi></a>
       ${(of.city || of.state) && html`<br class="not-phone" /> <span class="scope">${[of.city, of.state].filter(Boolean).join(", ")}</span>`}</td>
-    <td class="num fact"><${From} price=${money(of.price_before)} /> ${money(of.price)}${!of.is_in_stock && html`<br /><span class="scope">out of stock</span>`}</td>
+    <td class="num fact"><${FromTo} from=${money(of.price_before)} to=${money(of.price)} />${!of.is_in_stock && html`<br /><span class="scope">out of stock</span>`}</td>
     <td class="num end"><${Delta} from=${of.price_before} to=${of.price} /></td>
-    <td class="num fact">${of.cents > 0 ? "+" : "−"}${money(Math.abs(of.cents))}</td>
-    <td class="num fact">${unit && typeof of.unit_price === "number" && html`${typeof of.unit_price_before === "number" && html`<${From} price=${unit.text(of.unit_price_before)} /> `}${unit.text(of.unit_price)}<br class="not-phone" />
+    <td class="num fact">${signed(of.cents)}</td>
+    <td class="num fact">${unit && typeof of.unit_price === "number" && html`<${FromTo} to=${unit.text(of.unit_price)}
+      from=${typeof of.unit_price_before === "number" ? unit.text(of.unit_price_before) : ""} /><br class="not-phone" />
       <span class="scope"> ${unit.word}</span>`}</td>
     <td class="num fact"><${Ago} at=${of.changed_at} after="ago" /></td>
   </tr>`;
 });
-
-/** @param {{ of: PriceDifference }} properties */
-function Product({ of: { product_name: name, product_id: id, brand, option } }) {
-  const size = `${sizeName(option.label)}${option.nth > 0 ? ` (${count(option.nth + 1)})` : ""}`;
-  return html`<a href=${link(`/admin/products/${id}`)} title=${name}><bdi>${name}</bdi></a>
-    <br /><span class="scope">${brand?.trim() && html`<bdi>${brand}</bdi>, `}<bdi>${size}</bdi></span>`;
-}
-
-/** The price before, and an arrow. @param {{ price: string }} properties */
-const From = ({ price }) => html`${price} <span class="dim"><${Icon} name="right" /></span><span class="sr">to</span>`;
