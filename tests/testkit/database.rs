@@ -13,6 +13,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use tokio::sync::OnceCell;
 
+use super::administration;
+
 /// "test" in ASCII: serialises the making of the template between processes.
 const TEMPLATE_LOCK: i64 = 0x7465_7374;
 const MARK: &str = "drover_test_";
@@ -91,7 +93,7 @@ impl TestDatabase {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let server = server().await;
         let name = format!("{MARK}{}_{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
-        connect(server.url()).await.batch_execute(&format!("CREATE DATABASE {name} {from}")).await.unwrap();
+        administration::execute(server.url(), format!("CREATE DATABASE {name} {from}")).await.unwrap();
         let url = url_of(server.url(), &name);
         let db = Db::new(&url, &database_settings(), PoolSizes { work: WORK_CONNECTIONS, api: 2 }).unwrap();
         let raw = connect(&url).await;
@@ -129,12 +131,8 @@ async fn cut_off(other: &tokio_postgres::Client, name: &str) {
 impl Drop for TestDatabase {
     fn drop(&mut self) {
         let drop_it = format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", self.name);
-        let server_url = url_of(&self.url, "drover");
-        block_on_thread(async move {
-            let dropped = async { connect(&server_url).await.batch_execute(&drop_it).await };
-            // a database that stays behind is removed by the next run
-            let _ = tokio::time::timeout(Duration::from_secs(10), dropped).await;
-        });
+        // a database that stays behind is removed by the next run
+        administration::execute_within(&url_of(&self.url, "drover"), drop_it, Duration::from_secs(10));
     }
 }
 

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]
 
 mod actor;
+mod administration;
 mod database;
 mod fake_cluster;
 mod farm;
