@@ -7,6 +7,7 @@ use db::tasks::{self, ClaimBatch, NewTask};
 use domain::task::TaskLease;
 use domain::task::role::Role;
 use rstest::rstest;
+use tokio_postgres::Client;
 
 use crate::queue::{BACK, LEASE, ME, Queue, asks, just_beaten};
 use testkit::filled_database;
@@ -162,17 +163,8 @@ impl Statistics {
 }
 
 impl Queue {
-    /// Rows of worker_tasks that `statement` reads, counted inside its functions, whose plans no EXPLAIN from
-    /// outside shows: what a sequential scan read, what indexes led to, and the value of its one column. The
-    /// statement takes effect.
     async fn rows_read(&self, statement: &str) -> (i64, i64, i64) {
-        let raw = &self.database.raw;
-        raw.batch_execute("SELECT pg_stat_force_next_flush()").await.unwrap();
-        raw.batch_execute("BEGIN").await.unwrap();
-        let value: i64 = raw.query_one(statement, &[]).await.unwrap().get(0);
-        let row = raw.query_one(READS, &[]).await.unwrap();
-        raw.batch_execute("COMMIT").await.unwrap();
-        (row.get(0), row.get(1), value)
+        rows_read(&self.database.raw, statement).await
     }
 
     /// A removal of ended tasks past their retention.
@@ -183,34 +175,50 @@ impl Queue {
         tx.commit().await.unwrap();
         (row.get(0), row.get(1), i64::try_from(removed).unwrap())
     }
+}
 
-    /// Ten claims of one statement.
-    async fn rows_of_ten_claims(&self, roles: &str, every_crawl_role: bool) -> (i64, i64, i64) {
-        let claim = format!(
-            "SELECT count(*) FROM settle_and_claim('{{}}', '{{}}', '{{}}', '{{}}', '{{}}', '{roles}', {every_crawl_role}, \
-             array_fill('me'::text, ARRAY[{ASKED}]), '10 min', true, gen_random_uuid())"
-        );
-        self.rows_read(&claim).await
-    }
+/// Rows of worker_tasks that `statement` reads, counted inside its functions, whose plans no EXPLAIN from
+/// outside shows: what a sequential scan read, what indexes led to, and the value of its one column. The
+/// statement takes effect.
+async fn rows_read(session: &Client, statement: &str) -> (i64, i64, i64) {
+    session.batch_execute("SELECT pg_stat_force_next_flush()").await.unwrap();
+    session.batch_execute("BEGIN").await.unwrap();
+    let value: i64 = session.query_one(statement, &[]).await.unwrap().get(0);
+    let row = session.query_one(READS, &[]).await.unwrap();
+    session.batch_execute("COMMIT").await.unwrap();
+    (row.get(0), row.get(1), value)
+}
+
+/// Ten claims of one statement.
+async fn rows_of_ten_claims(session: &Client, roles: &str, every_crawl_role: bool) -> (i64, i64, i64) {
+    let claim = format!(
+        "SELECT count(*) FROM settle_and_claim('{{}}', '{{}}', '{{}}', '{{}}', '{{}}', '{roles}', {every_crawl_role}, \
+         array_fill('me'::text, ARRAY[{ASKED}]), '10 min', true, gen_random_uuid())"
+    );
+    rows_read(session, &claim).await
 }
 
 static EVERY_CRAWL_ROLE: LazyLock<String> = LazyLock::new(|| format!("{{{}}}", Role::CRAWL.map(Role::name).join(",")));
 
 #[rstest]
-#[case::of_one_role("{payload_fetch}", false)]
-#[case::of_some_roles("{store_discovery,payload_fetch,product_refresh}", false)]
-#[case::of_any_role(EVERY_CRAWL_ROLE.as_str(), true)]
 #[tokio::test]
 async fn a_claim_reads_a_few_rows_for_each_task_whatever_the_statistics_say(
-    #[case] roles: &str,
-    #[case] every_crawl_role: bool,
     #[values(Statistics::Never, Statistics::OfAnEmptyTable, Statistics::OfAnIdleTable, Statistics::Fresh)]
     statistics: Statistics,
 ) {
     let queue = Queue::new().await;
     statistics.before(&queue).await;
-    // the plans of this session are made now
-    assert_eq!(queue.rows_of_ten_claims(roles, every_crawl_role).await.2, 0);
+    let mut sessions = Vec::new();
+    for (roles, every_crawl_role) in [
+        ("{payload_fetch}", false),
+        ("{store_discovery,payload_fetch,product_refresh}", false),
+        (EVERY_CRAWL_ROLE.as_str(), true),
+    ] {
+        let session = testkit::connect(&queue.database.url).await;
+        // the plans of this session are made now
+        assert_eq!(rows_of_ten_claims(&session, roles, every_crawl_role).await.2, 0);
+        sessions.push((session, roles, every_crawl_role));
+    }
     // many tasks of a few busy stores come first, and the reservations of 40,000 are ready
     queue.enqueue(&waiting(BUSY_WAITING, BUSY_STORES, 0, 5)).await;
     assert_eq!(queue.claim(&[Role::PayloadFetch], 2 * BUSY_STORES as usize).await.len() as i64, BUSY_STORES);
@@ -222,10 +230,12 @@ async fn a_claim_reads_a_few_rows_for_each_task_whatever_the_statistics_say(
         .await;
     statistics.after(&queue).await;
 
-    let (whole_table, by_index, claimed) = queue.rows_of_ten_claims(roles, every_crawl_role).await;
-    assert_eq!(claimed, ASKED);
-    assert_eq!(whole_table, 0, "rows read by looking through the table");
-    assert!(by_index <= ASKED * READS_PER_TASK, "{by_index} rows read for {ASKED} tasks");
+    for (session, roles, every_crawl_role) in &sessions {
+        let (whole_table, by_index, claimed) = rows_of_ten_claims(session, roles, *every_crawl_role).await;
+        assert_eq!(claimed, ASKED, "{roles}");
+        assert_eq!(whole_table, 0, "{roles}: rows read by looking through the table");
+        assert!(by_index <= ASKED * READS_PER_TASK, "{roles}: {by_index} rows read for {ASKED} tasks");
+    }
 }
 
 #[rstest]
@@ -319,7 +329,7 @@ fn waiting(count: i64, stores: i64, above: i64, priority: i32) -> Vec<NewTask> {
 async fn a_claim_of_any_role_does_not_walk_past_the_backlog_of_another_family(#[case] locked: i64) {
     let queue = Queue::new().await;
     Statistics::Never.before(&queue).await;
-    assert_eq!(queue.rows_of_ten_claims(&EVERY_CRAWL_ROLE, true).await.2, 0);
+    assert_eq!(rows_of_ten_claims(&queue.database.raw, &EVERY_CRAWL_ROLE, true).await.2, 0);
     queue
         .sql(&format!(
             "SET xmlbinary = hex; INSERT INTO worker_tasks (role, priority, ready) \
@@ -333,7 +343,7 @@ async fn a_claim_of_any_role_does_not_walk_past_the_backlog_of_another_family(#[
         format!("BEGIN; SELECT FROM worker_tasks WHERE role = 'payload_fetch' ORDER BY id LIMIT {locked} FOR UPDATE");
     others.batch_execute(&lock).await.unwrap();
 
-    let (whole_table, by_index, claimed) = queue.rows_of_ten_claims(&EVERY_CRAWL_ROLE, true).await;
+    let (whole_table, by_index, claimed) = rows_of_ten_claims(&queue.database.raw, &EVERY_CRAWL_ROLE, true).await;
     assert_eq!((whole_table, claimed), (0, ASKED));
     let most = 2 * ASKED * READS_PER_TASK + 2 * locked;
     assert!(by_index <= most, "{by_index} rows read for {ASKED} tasks");

@@ -55,10 +55,9 @@ impl Queue {
 async fn a_statement_that_waits_for_a_task_holds_none_with_a_greater_id(
     #[values(Statement::Complete, Statement::Recover, Statement::Release)] statement: Statement,
 ) {
-    let queue = Queue::new().await;
     // among many rows each is looked up by itself; a small table is read in the order of its ids whatever the
     // statement says
-    queue.sql(MANY_ENDED_TASKS).await;
+    let queue = Queue::on(testkit::filled_database(MANY_ENDED_TASKS)).await;
     let leases = queue.leases(3).await;
     let (greater, least) = (vec![leases[0].id, leases[1].id], leases[2].id);
     queue.sql(&format!("BEGIN; SELECT FROM worker_tasks WHERE id = {least} FOR UPDATE")).await;
