@@ -65,19 +65,26 @@ impl Browser {
         Ok(Browser { client, profile, _driver: driver })
     }
 
-    /// A new tab in place of all others; nothing is left of the origin that was open, or of the console.
+    /// An empty page in place of all others, in a tab whose process is warm; nothing is left of the origin that was open,
+    /// of the console, or of a [look](Self::look). Scripts that were added for each new page are left to those who added them.
     pub async fn forget(&self) -> anyhow::Result<()> {
         let origin = self.client.current_url().await?.origin().ascii_serialization();
+        self.client.goto("about:blank").await?;
         self.devtools("Storage.clearDataForOrigin", json!({"origin": origin, "storageTypes": "all"})).await?;
         self.devtools("Network.clearBrowserCookies", json!({})).await?;
-        let tabs = self.client.windows().await?;
-        let new = self.client.new_window(true).await?;
-        for tab in tabs {
-            self.client.switch_to_window(tab).await?;
+        self.devtools("Emulation.clearDeviceMetricsOverride", json!({})).await?;
+        self.devtools("Emulation.setEmulatedMedia", json!({"media": "", "features": []})).await?;
+        self.close_other_tabs().await?;
+        self.log().await.map(|_| ())
+    }
+
+    async fn close_other_tabs(&self) -> anyhow::Result<()> {
+        let kept = self.client.window().await?;
+        for other in self.client.windows().await?.into_iter().filter(|tab| *tab != kept) {
+            self.client.switch_to_window(other).await?;
             self.client.close_window().await?;
         }
-        self.client.switch_to_window(new.handle).await?;
-        self.log().await.map(|_| ())
+        Ok(self.client.switch_to_window(kept).await?)
     }
 
     /// Opens a page of the dashboard, and waits until it shows its first data.

@@ -1,7 +1,7 @@
 //! `LentBrowser`: one of a few browsers that the tests of pages share, one test after the other.
 //!
-//! A test that passes hands its browser to a test that waits, with a new tab and without the traces of the last
-//! test. Where no test waits, the browser ends. Its connections live in a runtime that outlives the tests.
+//! A test that passes hands its browser to a test that waits, with an empty page and without the traces of the last
+//! test; a script that it added for each new page it removes itself. Where no test waits, the browser ends. Its connections live in a runtime that outlives the tests.
 
 use std::ops::Deref;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -91,8 +91,9 @@ async fn a_page_that_was_opened_in_the_background_is_current_once_it_is_seen() {
     let world = World::start().await;
     let hidden = "Object.defineProperty(document, 'hidden', { get: () => !window.isSeen })";
     let script = json!({"source": hidden});
-    world.browser.devtools("Page.addScriptToEvaluateOnNewDocument", script).await.unwrap();
+    let held = world.browser.devtools("Page.addScriptToEvaluateOnNewDocument", script).await.unwrap();
     world.open("/admin/schedules").await;
+    world.browser.devtools("Page.removeScriptToEvaluateOnNewDocument", held).await.unwrap();
     world.sees("payload_fetch_all").await;
     world.execute("UPDATE task_schedules SET interval_hours = 11 WHERE name = 'payload_fetch_all'").await;
     let seen = "window.isSeen = true; document.dispatchEvent(new Event('visibilitychange'))";
