@@ -44,6 +44,7 @@ pub use slow_link::SlowLink;
 pub use wait::{until, until_some};
 
 use std::path::Path;
+use std::sync::LazyLock;
 
 use settings::Config;
 
@@ -52,7 +53,12 @@ pub fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
 }
 
-/// The product's defaults with these settings, such as `("queue.lease", "2s")`.
+/// The product's defaults with these settings, such as `("queue.lease", "2s")`. The defaults alone are read once: every
+/// database and server of a test asks for them.
 pub fn config(settings: &[(&'static str, &str)]) -> Config {
-    Config::with(settings).unwrap()
+    static DEFAULTS: LazyLock<Config> = LazyLock::new(|| Config::with(&[]).unwrap());
+    match settings {
+        [] => DEFAULTS.clone(),
+        changed => Config::with(changed).unwrap(),
+    }
 }
