@@ -71,8 +71,9 @@ async fn a_usual_question_reads_no_table_as_a_whole() {
         for question in QUESTIONS {
             let plan = texts(&reader, &format!("EXPLAIN SELECT * FROM drover_v1.{question}")).await;
             // a hundred stores are two pages
-            let whole =
-                |line: &&String| line.contains("Seq Scan") && !line.contains(" on dispensaries ") && !is_empty_month(line);
+            let whole = |line: &&String| {
+                line.contains("Seq Scan") && !line.contains(" on dispensaries ") && !is_empty_month(line)
+            };
             let scans: Vec<&String> = plan.iter().filter(whole).collect();
             assert!(scans.is_empty(), "{question} after {statistics:?}: {}", plan.join("\n"));
         }
