@@ -20,8 +20,7 @@ pub async fn execute(url: &str, statement: String) -> Result<(), Error> {
     RUNTIME.spawn(on_idle_connection(url.to_owned(), statement)).await.unwrap()
 }
 
-/// Same as [`execute`], at the end of a test, whose own runtime is ending too. Whether it succeeds is not waited for any longer than
-/// `deadline`.
+/// Same as [`execute`], at the end of a test, whose own runtime is ending too. Waits no longer than `deadline`.
 pub fn execute_within(url: &str, statement: String, deadline: Duration) {
     let (is_done, done) = channel();
     let work = on_idle_connection(url.to_owned(), statement);
