@@ -12,7 +12,6 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout)]
 
 use std::net::SocketAddr;
-use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use axum::Router;
@@ -20,17 +19,13 @@ use axum::extract::{Path, State};
 use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
 use axum::routing::get;
+use benches::http::{Connection, started, started_api};
 use benches::{BenchServer, connect, median};
 use clap::{Parser, Subcommand};
 use db::{Db, PoolSizes, schema};
-use http_body_util::{BodyExt, Empty};
-use hyper::body::Bytes;
-use hyper::client::conn::http1::{self, SendRequest};
-use hyper_util::rt::TokioIo;
 use settings::Config;
-use tokio::io::{AsyncBufReadExt, BufReader};
-use tokio::net::{TcpListener, TcpStream};
-use tokio::process::{Child, Command};
+use tokio::net::TcpListener;
+use tokio::process::Command;
 use tokio_postgres::Statement;
 
 const BATCH: i64 = 100_000;
@@ -96,9 +91,7 @@ async fn measure(tasks: i64) {
     let raw = connect(server.url()).await.unwrap();
     fill(&raw, tasks).await;
 
-    let mut api = Command::new(env!("CARGO_BIN_EXE_drover-under-bench"));
-    api.arg("api").env("DATABASE_URL", server.url()).env("DROVER__API__LISTEN", "127.0.0.1:0");
-    let (_api, api) = started(api.env("DROVER__LOG__FORMAT", "json")).await;
+    let (_api, api) = started_api(env!("CARGO_BIN_EXE_drover-under-bench"), server.url()).await.unwrap();
     until_counted(&raw).await;
     let day = raw
         .query_one("SELECT to_char(now() - interval '3 days', 'YYYY-MM-DD')", &[])
@@ -116,7 +109,7 @@ async fn measure(tasks: i64) {
     }
 
     let mut bare = Command::new(std::env::current_exe().unwrap());
-    let (_bare, bare) = started(bare.args(["bare", server.url()])).await;
+    let (_bare, bare) = started(bare.args(["bare", server.url()])).await.unwrap();
     let mut rates = (Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
         rates.0.push(rate(api, "/api/tasks/", tasks).await);
@@ -162,34 +155,20 @@ async fn until_counted(raw: &tokio_postgres::Client) {
     println!("counted by the minute after {:.0?}", begun.elapsed());
 }
 
-/// A process and the address that it says.
-async fn started(command: &mut Command) -> (Child, SocketAddr) {
-    let mut child = command.stderr(Stdio::piped()).kill_on_drop(true).spawn().unwrap();
-    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
-    loop {
-        let line = lines.next_line().await.unwrap().expect("it says where it listens");
-        let Some((_, address)) = line.split_once("Listening on http://") else { continue };
-        let end = address.find(|c: char| !c.is_ascii_digit() && !".:".contains(c)).unwrap_or(address.len());
-        let address = address[..end].parse().unwrap();
-        tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
-        return (child, address);
-    }
-}
-
 struct Times {
     p95: Duration,
     longest: Duration,
 }
 
 async fn lists(api: SocketAddr, day: &str) -> Vec<Times> {
-    let mut connection = open(api).await;
+    let mut connection = Connection::open(api).await.unwrap();
     let mut all = Vec::new();
     for (_, path) in LISTS {
         let path = path.replace("{day}", day);
         let mut times = Vec::new();
         for _ in 0..REQUESTS {
             let begun = Instant::now();
-            ask(&mut connection, api, &path).await;
+            connection.get(&path).await.unwrap();
             times.push(begun.elapsed());
         }
         times.sort();
@@ -202,34 +181,17 @@ async fn lists(api: SocketAddr, day: &str) -> Vec<Times> {
 async fn rate(server: SocketAddr, path: &str, tasks: i64) -> f64 {
     let begun = Instant::now();
     let clients = (0..CONNECTIONS as i64).map(|client| async move {
-        let mut connection = open(server).await;
+        let mut connection = Connection::open(server).await.unwrap();
         let (mut answers, mut id) = (0_u32, client * 7_919);
         while begun.elapsed() < ROUND {
             id = (id + 104_729) % tasks;
-            ask(&mut connection, server, &format!("{path}{}", id + 1)).await;
+            connection.get(&format!("{path}{}", id + 1)).await.unwrap();
             answers += 1;
         }
         answers
     });
     let answers: u32 = futures_util::future::join_all(clients).await.into_iter().sum();
     f64::from(answers) / begun.elapsed().as_secs_f64()
-}
-
-async fn open(server: SocketAddr) -> SendRequest<Empty<Bytes>> {
-    let stream = TcpStream::connect(server).await.unwrap();
-    stream.set_nodelay(true).unwrap();
-    let (client, connection) = http1::handshake(TokioIo::new(stream)).await.unwrap();
-    tokio::spawn(connection);
-    client
-}
-
-async fn ask(connection: &mut SendRequest<Empty<Bytes>>, server: SocketAddr, path: &str) {
-    let request = hyper::Request::get(path).header("host", server.to_string()).body(Empty::new()).unwrap();
-    connection.ready().await.unwrap();
-    let answer = connection.send_request(request).await.unwrap();
-    let status = answer.status();
-    let body = answer.into_body().collect().await.unwrap().to_bytes();
-    assert_eq!(status, 200, "{path}: {}", String::from_utf8_lossy(&body));
 }
 
 /// A task with its runs and children, as one statement makes it JSON.

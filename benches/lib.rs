@@ -1,4 +1,7 @@
-//! The base of the benches: a server of their own, and the median of rounds.
+//! The base of the benches: a server of their own, programs that serve HTTP or are written in Python, and the median of rounds.
+
+pub mod http;
+pub mod python;
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;

@@ -19,7 +19,7 @@ use tokio::process::Command;
 
 use crate::stand::{REFUSED_HOST, Site, Store};
 use crate::sums::{self, SumsByStore};
-use crate::{heartbeats, processes};
+use crate::{followed, heartbeats, processes};
 
 const SCHEDULE: &str = "payload_fetch_all";
 const WORKERS: usize = 5;
@@ -37,6 +37,8 @@ pub struct Options {
     /// Slots of each worker, where not the default.
     pub slots: Option<u16>,
     pub shows_heartbeats: bool,
+    /// Whether it may send changes to a receiver on this machine.
+    pub follows_changes: bool,
     /// Whether it downloads images, from a host that the proxies refuse.
     pub downloads_images: bool,
 }
@@ -67,7 +69,7 @@ pub async fn seed(url: &str, site: &Site) -> Result<()> {
 impl Worker {
     /// Returns once it is idle.
     pub async fn start(url: &str, site: &Site, dir: &Path, options: Options) -> Result<Worker> {
-        let Options { slots, shows_heartbeats, downloads_images } = options;
+        let Options { slots, shows_heartbeats, follows_changes, downloads_images } = options;
         let metrics = if shows_heartbeats { Some(heartbeats::port().await?) } else { None };
         let mut command = Command::new(env!("CARGO_BIN_EXE_drover-under-bench"));
         let log = File::create(dir.join("worker.log"))?;
@@ -77,6 +79,7 @@ impl Worker {
         if downloads_images {
             command.env("DROVER__IMAGES__DOWNLOAD", "true").env("DROVER__PLATFORM__DUTCHIE__IMAGE_HOSTS", REFUSED_HOST);
         }
+        command.envs(followed::WORKER_SETTINGS.into_iter().filter(|_| follows_changes));
         command.args(slots.map(|slots| format!("--slots={slots}")));
         // each slot has a session of its own
         let sessions = usize::from(slots.unwrap_or_default()) * WORKERS / site.proxies.len() + 1;

@@ -2,7 +2,7 @@
 //! result is verified.
 //!
 //! `cargo bench --package benches --bench crawl -- [--runs first,unchanged,changed,latency,small,scale,refused]
-//! [--stores 100] [--products 500] [--rounds 5] [--slots N] [--peers] [--statements] [--heartbeats] [--json]`
+//! [--stores 100] [--products 500] [--rounds 5] [--slots N] [--peers] [--statements] [--heartbeats] [--changes] [--json]`
 //!
 //! The stand (`stand.rs`) is one process with the simulated upstream and eight forward proxies, which serves
 //! pages that were rendered before. The peers write into databases of one private Postgres (`server.rs`),
@@ -43,6 +43,7 @@
 mod bare;
 mod child;
 mod drover;
+mod followed;
 mod heartbeats;
 mod peer;
 mod processes;
@@ -85,6 +86,9 @@ struct Args {
     /// Renew drover's leases every 50 ms, and show after each of its crawls how late that was
     #[arg(long)]
     heartbeats: bool,
+    /// Follow drover's changes by a reader and a webhook, and show after each of its crawls how late they were
+    #[arg(long)]
+    changes: bool,
     /// One object a line instead of a table
     #[arg(long)]
     json: bool,
@@ -129,7 +133,9 @@ async fn bench(args: &Args) -> Result<()> {
         peer::install().await?;
         peers.extend([Peer::Asyncio, Peer::Scrapy]);
     }
-    let settings = statements::SETTINGS.into_iter().filter(|_| args.statements).map(str::to_owned).collect();
+    let of_statements = statements::SETTINGS.into_iter().filter(|_| args.statements);
+    let of_changes = followed::SETTINGS.into_iter().filter(|_| args.changes);
+    let settings = of_statements.chain(of_changes).map(str::to_owned).collect();
     let server = Server::start(settings).await?;
     let measured = rounds::run(args, &peers, &server).await;
     server.stop().await?;

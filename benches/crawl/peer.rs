@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use benches::connect;
+use benches::{connect, python};
 use serde::{Deserialize, Serialize};
 use tokio::process::Command;
 
@@ -188,19 +188,6 @@ fn venv() -> PathBuf {
 
 /// Makes the environment of the peers in Python, unless it is there.
 pub async fn install() -> Result<()> {
-    let requirements = Path::new(SCRIPTS).join("requirements.txt");
-    let installed = venv().join("requirements.txt");
-    if std::fs::read(&installed).ok() == Some(std::fs::read(&requirements)?) {
-        return Ok(());
-    }
-    run(Command::new("python3").args(["-m", "venv"]).arg(venv())).await?;
-    run(Command::new(venv().join("bin/pip")).args(["install", "--quiet", "-r"]).arg(&requirements)).await?;
-    std::fs::copy(requirements, installed)?;
-    Ok(())
-}
-
-async fn run(command: &mut Command) -> Result<()> {
-    let status = command.status().await?;
-    anyhow::ensure!(status.success(), "{command:?} ended with {status}");
+    python::interpreter(&venv(), &Path::new(SCRIPTS).join("requirements.txt")).await?;
     Ok(())
 }

@@ -13,7 +13,7 @@ use crate::peer::{Crawler, Peer};
 use crate::server::Server;
 use crate::stand::{Menus, Stand};
 use crate::sums::{self, SumsByStore};
-use crate::{Args, Run, processes, statements};
+use crate::{Args, Run, followed::Followed, processes, statements};
 
 const LATENCY: Duration = Duration::from_millis(50);
 /// Share of the products with other prices in the run `changed`.
@@ -102,7 +102,12 @@ impl<'a> Bench<'a> {
         let repriced = if changes { stand.serve(CHANGED_PERCENT).await? } else { SumsByStore::new() };
         let expected = stand.serve(0).await?;
         let downloads_images = workload.runs == [Run::Refused];
-        let options = Options { slots: args.slots, shows_heartbeats: args.heartbeats, downloads_images };
+        let options = Options {
+            slots: args.slots,
+            shows_heartbeats: args.heartbeats,
+            follows_changes: args.changes,
+            downloads_images,
+        };
         let dir = tempfile::Builder::new().prefix("drover-crawl-").tempdir()?;
         Ok(Bench { server, options, shows_statements: args.statements, stand, dir, expected, repriced })
     }
@@ -126,6 +131,7 @@ impl<'a> Bench<'a> {
         if shows_statements {
             statements::forget(self.server.admin()).await?;
         }
+        let followed = self.follow(peer, dir).await?;
         let before = self.usage(&crawler).await?;
         let begun = Instant::now();
         crawler.crawl(nth).await?;
@@ -133,6 +139,9 @@ impl<'a> Bench<'a> {
         let used = self.usage(&crawler).await?.minus(&before);
         if shows_statements {
             statements::print(self.server.admin(), &peer.database(), self.stand.site.stores.len()).await?;
+        }
+        if let Some(followed) = followed {
+            followed.print().await?;
         }
         let products = self.verify(&crawler, run, nth).await?;
         let peak_rss = processes::peak_rss(crawler.pid())?;
@@ -150,6 +159,13 @@ impl<'a> Bench<'a> {
             wal_bytes: used.wal_bytes,
             peak_rss,
         })
+    }
+
+    async fn follow(&self, peer: Peer, dir: &Path) -> Result<Option<Followed>> {
+        if peer != Peer::Drover || !self.options.follows_changes {
+            return Ok(None);
+        }
+        Ok(Some(Followed::start(&self.server.url(&peer.database()), dir).await?))
     }
 
     /// The number of products, of a right crawl.

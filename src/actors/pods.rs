@@ -207,7 +207,6 @@ impl Pods {
     }
 }
 
-/// Reports how many workers and slots there are, until the process is over.
 /// Publishes changes until the process is over.
 pub fn publish_changes(background: &Background, publisher: ChangePublisher) {
     let lifecycle = background.lifecycle().clone();
@@ -222,6 +221,7 @@ pub fn publish_changes(background: &Background, publisher: ChangePublisher) {
     });
 }
 
+/// Reports how many workers and slots there are, until the process is over.
 async fn keep_counting_slots(deps: ActorDeps) {
     let (mut config, mut workers) = (deps.live.subscribe(), deps.own_workers.subscribe());
     loop {

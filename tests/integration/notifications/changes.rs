@@ -9,8 +9,11 @@ use rand::{Rng, SeedableRng};
 use rstest::rstest;
 use serde_json::{Value, json};
 
+use super::deliveries::verify_with_the_reference_library;
+use super::tools::{SECRET, json_of};
 use crate::api::server::Server;
 use crate::handlers::test_store::{TestStore, product, variant};
+use crate::media::harness::MediaHarness;
 use testkit::drover;
 
 const AN_HOUR_LATER: &str = "UPDATE change_rules SET digested_at = digested_at - interval '1 hour'";
@@ -206,6 +209,45 @@ async fn a_rule_that_stopped_within_the_newest_crawl_goes_on_there() {
     publisher::publish(&store.database.db).await.unwrap();
     store.sql("UPDATE change_rules SET seq = newest_change(), n = 0").await;
     assert_eq!(store.notified().await, [["Product b (Brand) 1g: $20.00 to $19.00 (-5 %)"]]);
+}
+
+#[tokio::test]
+async fn hostile_names_arrive_at_a_webhook_as_they_are_and_signed() {
+    let long = "🌿".repeat(2_500);
+    let names = [
+        "'; DROP TABLE change_rules; --",
+        "\u{202e}eulB\u{202c}\u{200f} Dream",
+        "🌿🔥🌿",
+        "Вluе Drеаm",
+        "a\r\nwebhook-id: forged\u{1b}[31m",
+        &long,
+    ];
+    let harness = MediaHarness::start().await;
+    let (endpoint, raw) = (harness.add_webhook("team").await, &harness.database.raw);
+    let setup = "INSERT INTO change_rules (id, name, endpoint_id, kinds) SELECT 1, 'all', id, '{new}' FROM notification_endpoints;
+        INSERT INTO dispensaries (id, name) OVERRIDING SYSTEM VALUE VALUES (1, 'North');
+        INSERT INTO change_batches (crawl_id, dispensary_id, crawled_at, count, baseline) VALUES (1, 1, now(), 6, false)";
+    raw.batch_execute(setup).await.unwrap();
+    let products = "WITH named AS (SELECT * FROM unnest($1::text[]) WITH ORDINALITY named (name, n)),
+        products AS (
+          INSERT INTO store_products (id, dispensary_id, provider, provider_product_id, name_raw, is_on_special, quantity_censored, is_in_stock,
+                                      stock_status, first_seen_at, last_seen_at)
+          OVERRIDING SYSTEM VALUE
+          SELECT n, 1, 'dutchie', n, name, false, false, true, 'in_stock', now(), now() FROM named RETURNING id)
+        INSERT INTO product_changes (crawl_id, n, store_product_id, kind, crawled_at)
+        SELECT 1, id - 1, id, 'new', crawled_at FROM products, change_batches";
+    raw.execute(products, &[&&names[..]]).await.unwrap();
+    publisher::publish(&harness.database.db).await.unwrap();
+    rules::follow(&harness.database.db, 1).await.unwrap();
+    harness.send(endpoint).await.unwrap();
+    let deliveries = harness.site.deliveries("team");
+    let mut arrived = Vec::new();
+    for delivery in &deliveries {
+        verify_with_the_reference_library(delivery, SECRET).await;
+        let changes = json_of(delivery)["data"]["changes"].as_array().unwrap().clone();
+        arrived.extend(changes.into_iter().map(|change| change["product"].as_str().unwrap().to_owned()));
+    }
+    assert_eq!(arrived, names.map(|name| name.chars().take(200).collect::<String>()));
 }
 
 #[tokio::test]

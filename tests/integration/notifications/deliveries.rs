@@ -67,7 +67,7 @@ async fn a_webhook_is_signed_as_the_standard_says_also_with_the_previous_secret(
 }
 
 /// PyPI's `standardwebhooks`, which also refuses a time that is more than five minutes off.
-async fn verify_with_the_reference_library(delivery: &Delivery, secret: &str) {
+pub(super) async fn verify_with_the_reference_library(delivery: &Delivery, secret: &str) {
     const PROGRAM: &str = "import json, sys; from standardwebhooks.webhooks import Webhook
 given = json.load(sys.stdin); Webhook(given['secret']).verify(given['body'], given['headers']); print('verified')";
     let python = tool_path("python3");
