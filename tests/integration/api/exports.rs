@@ -665,7 +665,10 @@ const REFUSED: [(&str, &str); 14] = [
     ("products export --brand Bud", "--history"),
     ("products export --history --since yesterday", "a span such as 7d"),
     ("products export --history --since 2025-01-02 --until 2025-01-01", "--since: must be before"),
-    ("export snapshots", "expected one of changes, option_history, options, products, stores"),
+    (
+        "export snapshots",
+        "expected one of changes, option_history, options, price_changes, products, stores, unit_prices",
+    ),
     ("export products --since 7d", "--since: products has no times: leave since out"),
     ("export stores --words a", "--words: stores has no such filter"),
     ("export options --max-per-gram 5", "--max-per-gram: options has no such filter"),

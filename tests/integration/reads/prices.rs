@@ -280,8 +280,8 @@ async fn a_comparison_reads_no_table_as_a_whole_though_none_was_ever_analysed() 
         r#"{"store": 1003, "sort": "cents"}"#,
         r#"{"city": "City 3", "brand": "Brand 2"}"#,
         r#"{"group": "all", "category": "flower"}"#,
-        r#"{"q": "word77"}"#,
-        r#"{"q": "word77", "group": "all", "state": "AZ"}"#,
+        r#"{"q": "word42"}"#,
+        r#"{"q": "word42", "group": "all", "state": "AZ"}"#,
         r#"{"q": "common", "city": "City 3"}"#,
         r#"{"q": "common", "group": "all"}"#,
     ] {

@@ -45,7 +45,7 @@ pub(crate) async fn rows(client: &Client, question: &PriceChangeQuestion) -> Res
     }
 }
 
-/// Without a difference there is one row without a product.
+/// Whether no price differs: there is one row without a product then.
 fn is_empty(first: &Row) -> Result<bool, DbError> {
     Ok(first.try_get::<_, Option<ProductId>>("product_id")?.is_none())
 }
@@ -53,15 +53,15 @@ fn is_empty(first: &Row) -> Result<bool, DbError> {
 /// The changes that a comparison looks at; the filters that their table has narrow them further.
 struct Reach {
     by: MatchKind,
-    /// Those of these products.
+    /// Products whose changes are looked at.
     products: Option<Vec<ProductId>>,
-    /// Those of each of these stores.
+    /// Stores whose changes are looked at, one store after the other.
     few_stores: Option<Vec<StoreId>>,
-    /// Of the largest ones, those of these stores.
+    /// Stores whose changes are looked for among the largest of all.
     stores: Option<Vec<StoreId>>,
-    /// Of the largest ones, those of products with these words, a tsquery.
+    /// Words of products whose changes are looked for among the largest of all, as a tsquery.
     words: Option<String>,
-    /// Too many products are spelled like the words: `products` are some of them.
+    /// Whether too many products are spelled like the words: `products` are some of them.
     is_cut: bool,
 }
 

@@ -20,7 +20,7 @@ pub async fn unit_prices(
     Ok(MarketPage { rows: read_all(&rows)?, next, as_of })
 }
 
-/// At most `limit` rows, with the columns of a file; and the position of the next page, None on the last one.
+/// Rows of a page, with the columns of a file; and the position of the next page, None on the last one.
 pub(crate) async fn page_of_rows(
     client: &Client,
     question: &UnitPriceQuestion,

@@ -9,7 +9,7 @@ use contract::prices::UnitPriceCursor;
 
 pub enum Answers {
     PriceChanges,
-    /// Those after this row.
+    /// Position of the next row; None at the beginning.
     UnitPrices(Option<UnitPriceCursor>),
     Ended,
 }
