@@ -12,6 +12,7 @@ use super::store_name::{self, StoreName};
 use super::values::{self, Since};
 use super::{Env, ExitCode};
 use contract::exports::{Dataset, ExportFormat};
+use contract::prices::{PriceChangeSort, PriceDirection, PriceUnit, PricesBy};
 use domain::menu::changes::ChangeKind;
 use domain::menu::product::ProductId;
 use foundation::clock::Clock;
@@ -20,7 +21,8 @@ pub use file::ExportFile;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// changes, option_history (each change of an option's price, quantity or stock), options, products or stores
+    /// changes, option_history (each change of an option's price, quantity or stock), options, price_changes (prices that differ
+    /// from those of another time), products, stores or unit_prices (prices by gram and other units)
     #[arg(value_name = "DATASET", value_parser = values::word::<Dataset>)]
     dataset: Dataset,
     /// csv, jsonl (an object per line) or parquet [default: csv, with --json jsonl]
@@ -38,6 +40,8 @@ pub struct Args {
     of_products: ProductFilters,
     #[command(flatten)]
     of_changes: ChangeFilters,
+    #[command(flatten)]
+    of_prices: PriceFilters,
 }
 
 /// Flags of filters that most datasets have.
@@ -61,7 +65,8 @@ struct CommonFilters {
     /// Only products of this category, in the platform's word or a canonical one, such as pre_roll
     #[arg(long, value_name = "NAME")]
     category: Option<String>,
-    /// changes, option_history: only since this day (UTC) or time, or of this span until now, such as 7d
+    /// changes, option_history: only since this day (UTC) or time, or of this span until now, such as 7d; price_changes: the day
+    /// or time whose prices are compared
     #[arg(long, value_name = "DAY|TIME|SPAN", value_parser = values::since_or_span)]
     since: Option<Since>,
     /// changes, option_history: only until the end of this day (UTC), or before this time
@@ -71,22 +76,22 @@ struct CommonFilters {
 
 #[derive(Debug, clap::Args)]
 struct ProductFilters {
-    /// products: only those that the search finds by these words
+    /// products, price_changes: only products that the search finds by these words
     #[arg(long, value_name = "TEXT")]
     words: Option<String>,
-    /// products: only those in stock
+    /// products, price_changes: only those in stock
     #[arg(long)]
     in_stock: bool,
-    /// products: only those on special
+    /// products, price_changes: only those on special
     #[arg(long)]
     on_special: bool,
-    /// products: lowest price, in dollars
+    /// products, price_changes: lowest price, in dollars
     #[arg(long, value_name = "PRICE", value_parser = values::cents)]
     min_price: Option<i32>,
-    /// products, changes: highest price, in dollars; of a change, the price after it
+    /// products, changes, price_changes: highest price, in dollars; of a change, the price after it
     #[arg(long, value_name = "PRICE", value_parser = values::cents)]
     max_price: Option<i32>,
-    /// products, changes: highest price by gram, in dollars
+    /// products, changes, price_changes: highest price by gram, in dollars
     #[arg(long, value_name = "PRICE", value_parser = values::millicents)]
     max_per_gram: Option<i64>,
 }
@@ -112,9 +117,29 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     let api = env.api_to_read().await?.naming(flags);
     let store = store_name::id_of(args.only.store.as_ref(), &api).await?;
     let filters = args.only.named().into_iter().chain(args.of_products.named()).chain(args.of_changes.named());
+    let filters = filters.chain(args.of_prices.named());
     let filters =
         [("store", store.map(|store| store.to_string())), ("columns", args.columns)].into_iter().chain(filters);
     ExportFile { dataset: args.dataset, format: args.format, out: args.out }.write(&api, filters, env).await
+}
+
+#[derive(Debug, clap::Args)]
+struct PriceFilters {
+    /// price_changes: only prices that went this way: drop or rise
+    #[arg(long, value_parser = values::word::<PriceDirection>)]
+    direction: Option<PriceDirection>,
+    /// price_changes: order: percent, cents or newest [default: percent]
+    #[arg(long, value_parser = values::word::<PriceChangeSort>)]
+    sort: Option<PriceChangeSort>,
+    /// unit_prices: rows: category, brand, state or week [default: category]
+    #[arg(long, value_parser = values::word::<PricesBy>)]
+    by: Option<PricesBy>,
+    /// unit_prices: g (a gram), ml (a millilitre) or mg_thc (a milligram of THC) [default: g]
+    #[arg(long, value_parser = values::word::<PriceUnit>)]
+    unit: Option<PriceUnit>,
+    /// unit_prices: a day of the week to show [default: the newest week]
+    #[arg(long, value_name = "DAY")]
+    week: Option<String>,
 }
 
 /// Filters by the names that the API has for them.
@@ -159,6 +184,19 @@ impl ChangeFilters {
             ("product", self.product.map(|product| product.to_string())),
             ("min_percent", self.min_percent.map(|percent| percent.to_string())),
             ("min_cents", self.min_change.map(|cents| cents.to_string())),
+        ]
+    }
+}
+
+impl PriceFilters {
+    fn named(self) -> Named<5> {
+        let PriceFilters { direction, sort, by, unit, week } = self;
+        [
+            ("direction", direction.map(|direction| direction.name().to_owned())),
+            ("sort", sort.map(|sort| sort.name().to_owned())),
+            ("by", by.map(|by| by.name().to_owned())),
+            ("unit", unit.map(|unit| unit.name().to_owned())),
+            ("week", week),
         ]
     }
 }

@@ -50,7 +50,7 @@ pub async fn show(
     let encoder = Encoder::new(format, &columns)?;
     let busy = || ApiError::Busy(format!("{MAX_EXPORTS} exports run already: try again when one has ended"));
     let place = api.exports.clone().try_acquire_owned().map_err(|_| busy())?;
-    check_in_database(&api, &query).await?;
+    check_in_database(&api, dataset, &query).await?;
     let pieces = Export::new(api, dataset, query, columns, encoder).begin(place).await?;
     let file = format!("attachment; filename=\"{dataset}.{}\"", format.extension());
     let head = [(CONTENT_TYPE, format.content_type()), (CONTENT_DISPOSITION, file.as_str()), (TRAILER, ROWS_TRAILER)];
@@ -58,11 +58,11 @@ pub async fn show(
 }
 
 /// Checks that need the database: whether the store exists, and whether the search finds all products that have the words.
-async fn check_in_database(api: &ApiState, query: &ExportQuery) -> Result<(), ApiError> {
+async fn check_in_database(api: &ApiState, dataset: Dataset, query: &ExportQuery) -> Result<(), ApiError> {
     if let Some(store) = query.store {
         require_store(&api.db.api_client().await?, store).await?;
     }
-    let Some(question) = query.search() else { return Ok(()) };
+    let Some(question) = query.search().filter(|_| dataset == Dataset::Products) else { return Ok(()) };
     match search::search(&api.db.api_client().await?, &question, 1).await?.truncated {
         true => {
             Err(ApiError::bad("q", "too many products have these words: add a word, a store, a state or a category"))

@@ -2,15 +2,17 @@
 
 mod column;
 mod dataset;
+mod questions;
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, NaiveDate, Utc};
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _};
 use utoipa::IntoParams;
 
 use super::changes::{self, Sizes};
 use super::checks::{BadField, bad};
-use super::products::{self, ProductQuestion};
+use super::prices::{self, PriceChangeSort, PriceDirection, PriceUnit, PricesBy};
+use super::products;
 use domain::menu::changes::ChangeKind;
 use domain::menu::product::ProductId;
 use domain::store::StoreId;
@@ -62,7 +64,7 @@ pub struct ExportQuery {
     /// Format of the file; by default `csv`.
     #[param(inline)]
     pub format: Option<ExportFormat>,
-    /// Crawled then or later. Only changes and histories have times.
+    /// Crawled then or later. Only changes and histories have times; of `price_changes`, the time whose prices are compared.
     #[serde(deserialize_with = "span::optional_beginning")]
     #[param(schema_with = span::schema)]
     pub since: Option<DateTime<Utc>>,
@@ -84,7 +86,8 @@ pub struct ExportQuery {
     pub brand: Option<String>,
     /// Name of the platform's category, in any letter case, or of a canonical category.
     pub category: Option<String>,
-    /// Words of the name and brand, or beginnings of them: the products that the search finds. Only of `products`.
+    /// Words of the name and brand, or beginnings of them: the products that the search finds. Only of `products` and
+    /// `price_changes`.
     #[serde(deserialize_with = "products::optional_words")]
     #[param(value_type = Option<String>, min_length = 1, max_length = 200)]
     pub q: Option<String>,
@@ -110,6 +113,21 @@ pub struct ExportQuery {
     /// The same in cents.
     #[param(minimum = 0)]
     pub min_cents: Option<i32>,
+    /// Only prices that went this way.
+    #[param(inline)]
+    pub direction: Option<PriceDirection>,
+    /// Order of `price_changes`; by default `percent`.
+    #[param(inline)]
+    pub sort: Option<PriceChangeSort>,
+    /// Rows of `unit_prices`; by default `category`.
+    #[param(inline)]
+    pub by: Option<PricesBy>,
+    /// Unit of `unit_prices`; by default `g`.
+    #[param(inline)]
+    pub unit: Option<PriceUnit>,
+    /// A day of the week of `unit_prices`, by default of the newest one; with `by=week`, of the last one.
+    #[serde(deserialize_with = "prices::optional_day")]
+    pub week: Option<NaiveDate>,
     /// Only these columns, separated by commas, in this order; by default all.
     #[serde(deserialize_with = "optional_columns")]
     #[param(style = Form, explode = false, min_items = 1, value_type = Option<Vec<String>>)]
@@ -135,29 +153,6 @@ impl ExportQuery {
         names.iter().map(|name| column(known, name)).collect()
     }
 
-    /// The search for products with the words; None: there are no words.
-    pub fn search(&self) -> Option<ProductQuestion> {
-        let ExportQuery { q, store, state, city, brand, category, in_stock, on_special, .. } = self.clone();
-        let ExportQuery { min_price, max_price, max_unit_price, .. } = *self;
-        let (sort, after) = (None, None);
-        q.as_ref()?;
-        Some(ProductQuestion {
-            q,
-            state,
-            city,
-            store,
-            category,
-            brand,
-            in_stock,
-            on_special,
-            min_price,
-            max_price,
-            max_unit_price,
-            sort,
-            after,
-        })
-    }
-
     /// Names of the filters that it has.
     fn given(&self) -> impl Iterator<Item = &'static str> {
         let ExportQuery {
@@ -180,6 +175,11 @@ impl ExportQuery {
             product,
             min_percent,
             min_cents,
+            direction,
+            sort,
+            by,
+            unit,
+            week,
             columns: _,
         } = self;
         let filters = [
@@ -201,13 +201,18 @@ impl ExportQuery {
             ("product", product.is_some()),
             ("min_percent", min_percent.is_some()),
             ("min_cents", min_cents.is_some()),
+            ("direction", direction.is_some()),
+            ("sort", sort.is_some()),
+            ("by", by.is_some()),
+            ("unit", unit.is_some()),
+            ("week", week.is_some()),
         ];
         filters.into_iter().filter(|(_, is_given)| *is_given).map(|(name, _)| name)
     }
 }
 
 fn no_filter(dataset: Dataset, field: &str) -> String {
-    if TIMES.contains(&field) {
+    if TIMES.contains(&field) && !dataset.filters().contains(&TIMES[0]) {
         return format!("{dataset} has no times: leave {field} out");
     }
     format!("{dataset} has no such filter: its filters are {}", dataset.filters().join(", "))

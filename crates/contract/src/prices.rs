@@ -7,6 +7,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::changes::ChangedOption;
 use super::limit::Limit;
+use super::products::{self, MatchKind};
 use domain::menu::product::ProductId;
 use domain::store::StoreId;
 use domain::vocabulary::Word;
@@ -141,6 +142,10 @@ pub struct PriceChangeQuestion {
     #[serde(deserialize_with = "span::optional_beginning")]
     #[param(schema_with = span::schema)]
     pub since: Option<DateTime<Utc>>,
+    /// Words of the name and brand, or beginnings of them, as in the search.
+    #[serde(deserialize_with = "products::optional_words")]
+    #[param(value_type = Option<String>, min_length = 1, max_length = 200)]
+    pub q: Option<String>,
     #[param(inline)]
     pub direction: Option<PriceDirection>,
     /// Order; by default `percent`.
@@ -150,6 +155,10 @@ pub struct PriceChangeQuestion {
     #[serde(deserialize_with = "store::state_code::optional_letters")]
     #[param(value_type = Option<String>, example = "AZ")]
     pub state: Option<String>,
+    /// Name of a city, in any letter case.
+    pub city: Option<String>,
+    /// Name of a group of stores.
+    pub group: Option<String>,
     /// Its id.
     pub store: Option<StoreId>,
     /// Name of a canonical category, in any letter case.
@@ -205,13 +214,16 @@ pub struct PriceDifferences {
     pub changes: Vec<PriceDifference>,
     /// Time whose prices these are compared with.
     pub since: DateTime<Utc>,
-    /// True if only the largest changes since then were compared: a filter narrows them.
+    /// How the products of the words were found.
+    pub r#match: MatchKind,
+    /// True if only the largest changes since then were compared, or the changes of some of the products that have the words: a
+    /// filter narrows them.
     pub truncated: bool,
     /// Time of the last refresh, up to which changes are known; null before the first.
     pub as_of: Option<DateTime<Utc>>,
 }
 
-fn optional_day<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<NaiveDate>, D::Error> {
+pub(crate) fn optional_day<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<NaiveDate>, D::Error> {
     let text = String::deserialize(deserializer)?;
     let day = text.parse().ok().filter(|day: &NaiveDate| YEARS.contains(&day.year()));
     day.map(Some).ok_or_else(|| D::Error::custom("not a day, such as 2026-11-22"))

@@ -6,7 +6,7 @@
 
 pub mod price_changes;
 pub mod refresh;
-mod unit_prices;
+pub(crate) mod unit_prices;
 
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use tokio_postgres::Row;
@@ -30,7 +30,7 @@ pub struct MarketPage<R, C> {
     pub as_of: Option<DateTime<Utc>>,
 }
 
-/// A statement that reads a view, or a table that is refreshed like one.
+/// A statement that reads a view.
 struct Read<'a> {
     view: &'static str,
     sql: &'static str,
@@ -155,24 +155,17 @@ impl Read<'_> {
         if !refresh::is_filled(client, self.view).await? {
             return Ok(MarketPage::empty());
         }
-        self.page_of_table(client, cursor).await
-    }
-
-    /// The same of a table, which can be read before its first refresh.
-    async fn page_of_table<R: FromRow, C>(
-        self,
-        client: &Client,
-        cursor: impl Fn(&Row) -> Result<C, DbError>,
-    ) -> Result<MarketPage<R, C>, DbError> {
-        let as_of = client.query_opt(sql!("analytics/as_of.sql"), &[&self.view]).await?;
+        let as_of = refreshed_at(client, self.view).await?;
         let rows = client.query_planned(self.sql, self.params).await?;
         let (shown, next) = page(&rows, self.limit);
-        Ok(MarketPage {
-            rows: read_all(shown)?,
-            next: next.map(cursor).transpose()?,
-            as_of: as_of.as_ref().map(first_column).transpose()?,
-        })
+        Ok(MarketPage { rows: read_all(shown)?, next: next.map(cursor).transpose()?, as_of })
     }
+}
+
+/// Time of the last refresh of a view or table; None before the first.
+async fn refreshed_at(client: &Client, view: &str) -> Result<Option<DateTime<Utc>>, DbError> {
+    let row = client.query_opt(sql!("analytics/as_of.sql"), &[&view]).await?;
+    row.as_ref().map(first_column).transpose()
 }
 
 impl<R, C> MarketPage<R, C> {

@@ -4,6 +4,7 @@
 //! products, or crawls with changes) and then the rows of each: no snapshot lasts as long as an export, and the texts that the rows
 //! of a head share are read once.
 
+mod answers;
 mod row;
 mod rows;
 mod walk;
@@ -73,10 +74,30 @@ impl ExportRows {
             };
             self.heads = heads;
         }
-        if !self.heads.is_empty() {
-            self.read_rows(&tx, read).await?;
+        match self.walk {
+            _ if self.heads.is_empty() => {}
+            Walk::Answers(_) => self.read_answer(read)?,
+            _ => self.read_rows(&tx, read).await?,
         }
         Ok(ChunkEnd::More)
+    }
+
+    /// Passes the heads themselves, which are whole rows.
+    fn read_answer(
+        &mut self,
+        mut read: impl FnMut(&ExportRow<'_>) -> Result<ControlFlow<()>, DbError>,
+    ) -> Result<(), DbError> {
+        let Some(first) = self.heads.first() else { return Ok(()) };
+        let places = Places::find(&self.columns, first, first)?;
+        let mut done = 0;
+        for row in &self.heads {
+            done += 1;
+            if read(&ExportRow::new(row, row, &places))?.is_break() {
+                break;
+            }
+        }
+        self.heads.drain(..done);
+        Ok(())
     }
 
     async fn read_rows(

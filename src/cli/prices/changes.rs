@@ -5,11 +5,14 @@ use crate::cli::store_name::{self, StoreName};
 use crate::cli::values::Since;
 use crate::cli::{Env, ExitCode, time, unit_price, values, with_query};
 use contract::prices::{PriceChangeSort, PriceDifference, PriceDifferences, PriceDirection};
+use contract::products::MatchKind;
 use domain::amounts::money;
 use foundation::clock::Clock;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
+    /// Words or beginnings of words of the name and brand [default: all products that match the options]
+    words: Vec<String>,
     /// A day (UTC), a time, or a span back from now, such as 7d [default: 7d]
     #[arg(long, value_name = "TIME", value_parser = values::since_or_span)]
     since: Option<Since>,
@@ -22,6 +25,12 @@ pub struct Args {
     /// Only stores in this state, such as AZ
     #[arg(long)]
     state: Option<String>,
+    /// Only stores in this city
+    #[arg(long)]
+    city: Option<String>,
+    /// Only stores of this group
+    #[arg(long, value_name = "NAME")]
+    group: Option<String>,
     /// Only the store with this id, slug or name
     #[arg(long, value_name = "STORE", allow_negative_numbers = true)]
     store: Option<StoreName>,
@@ -45,16 +54,20 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     let api = env.api_to_read().await?;
     let store = store_name::id_of(args.store.as_ref(), &api).await?;
     let query = [
+        ("q", Some(args.words.join(" ")).filter(|words| !words.is_empty())),
         ("since", args.since.map(|since| since.beginning(Clock::system().utc()).to_rfc3339())),
         ("direction", args.direction.map(|direction| direction.name().to_owned())),
         ("sort", args.sort.map(|sort| sort.name().to_owned())),
         ("state", args.state),
+        ("city", args.city),
+        ("group", args.group),
         ("store", store.map(|store| store.to_string())),
         ("category", args.category),
         ("brand", args.brand),
         ("limit", Some(args.limit.to_string())),
     ];
     let query = query.into_iter().chain(args.offer.named());
+    let api = api.naming(&[("q", "WORDS"), ("max_unit_price", "--max-per-gram")]);
     let found: PriceDifferences = api.get(&with_query("/api/analytics/price-changes", query)).await?;
     env.out.list(&found, &found.changes, &HEADERS, cells)?;
     note(&found, env);
@@ -67,6 +80,9 @@ fn note(found: &PriceDifferences, env: &Env) {
     };
     env.out.note(format_args!("compared with {}, as of the refresh of {}", time(found.since), time(as_of)));
     env.out.note_of_none(&found.changes, "no price differs");
+    if matches!(found.r#match, MatchKind::Corrected | MatchKind::Trigrams) && !found.changes.is_empty() {
+        env.out.note("no product has these words: these are spelled alike");
+    }
     if found.truncated {
         env.out.note("only the largest changes since then were compared: add a filter");
     }

@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use std::process::Output;
 
 use contract::exports::{Column, Dataset, ExportQuery, Kind};
+use contract::prices::PricesBy;
 use db::exports::{ChunkEnd, ExportRow, ExportRows};
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
@@ -110,6 +111,7 @@ fn in_sql(dataset: Dataset) -> (&'static str, &'static str) {
                                                    AND o.crawl_id = b.crawl_id)",
             "crawled_at, crawl_id, n",
         ),
+        Dataset::PriceChanges | Dataset::UnitPrices => panic!("{dataset} is a list of the API"),
     }
 }
 
@@ -309,13 +311,85 @@ async fn a_filter_leaves_the_rows_that_sql_says() {
     }
     let two = server.get("/api/export/option_history?columns=price_rec,store&store=2").await;
     assert_eq!(two.text(), "price_rec,store\r\n1,Fern\r\n");
+    server.database.raw.batch_execute(PRICES).await.unwrap();
+    for list in LISTS {
+        has_the_rows_of_its_list(&server, list).await;
+    }
+}
+
+/// A price that rose, one that fell, and prices by unit of two brands in two weeks.
+const PRICES: &str = "
+    INSERT INTO store_product_variant_history (store_product_id, option_label, nth, crawl_id, crawled_at, price_rec, price_med,
+                                               quantity_censored, is_in_stock, gone)
+    VALUES (11, '3.5g', 0, 10, '2025-02-01', 2000, NULL, false, true, false),
+           (12, 'a,\"b\"', 0, 10, '2025-02-01', NULL, 2000, false, true, false);
+    INSERT INTO daily_price_changes (day, store_product_id, changed_at, dispensary_id, nth, size, option_label, state, canonical_category, brand_key)
+    SELECT (t.at AT TIME ZONE 'UTC')::date, id, t.at, 1, 0, 25, label, 'AZ', category, brand
+      FROM (SELECT now() - interval '1 day' AS at) t,
+           (VALUES (11, '3.5g', 'flower', 'bud bros'), (12, 'a,\"b\"', 'edible', NULL)) AS c(id, label, category, brand);
+    INSERT INTO unit_price_weeks (week, state, category, brand_key, unit, brand, stores, options, price_min, price_p25, price_median, price_p75, price_max)
+    SELECT week, '', '', key, unit, nullif(brand, ''), stores, 4, price, price, price, price, price
+      FROM (VALUES ('', '', 9), ('=mesa', '=Mesa', 3), ('bud bros', 'Bud Bros', 6)) AS b(key, brand, stores),
+           (VALUES ('2025-02-03'::date), ('2025-02-10')) AS w(week), (VALUES ('', NULL), ('g', 714286)) AS u(unit, price)";
+
+/// A dataset that is a list of the API: its query, and the number of rows that it leaves.
+const LISTS: [(Dataset, &str, usize); 12] = [
+    (Dataset::PriceChanges, "since=2025-03-01", 2),
+    (Dataset::PriceChanges, "direction=drop", 1),
+    (Dataset::PriceChanges, "sort=cents&q=blue", 1),
+    (Dataset::PriceChanges, "q=bud&category=edible", 0),
+    (Dataset::PriceChanges, "group=north&city=@sum(a1)&state=az&in_stock=true", 2),
+    (Dataset::PriceChanges, "store=2", 0),
+    (Dataset::PriceChanges, "brand=bud%20bros&on_special=true", 1),
+    (Dataset::PriceChanges, "min_price=1600&max_price=2500", 1),
+    (Dataset::PriceChanges, "max_unit_price=714285", 0),
+    (Dataset::UnitPrices, "by=brand", 2),
+    (Dataset::UnitPrices, "by=brand&unit=ml&week=2025-02-05", 2),
+    (Dataset::UnitPrices, "by=week&brand=bud%20bros", 2),
+];
+
+/// Compares the three files of a list with its answer.
+async fn has_the_rows_of_its_list(server: &Server, (dataset, query, count): (Dataset, &str, usize)) {
+    let (path, name, columns) = match dataset {
+        Dataset::PriceChanges => {
+            let columns =
+                ["product_id", "store_id", "price_before", "price", "cents", "percent", "is_in_stock", "city"];
+            ("price-changes", "changes", columns.map(|name| (name, name)).to_vec())
+        }
+        _ => (
+            "unit-prices",
+            "prices",
+            vec![("week", "week"), ("brand", "brand"), ("stores", "stores"), ("price_p25", "p25")],
+        ),
+    };
+    let listed = server.get(&format!("/api/analytics/{path}?{query}")).await;
+    let listed: Value = serde_json::from_slice(&listed.body).unwrap();
+    let listed: Vec<Vec<&Value>> = listed[name]
+        .as_array()
+        .unwrap_or_else(|| panic!("{query}: {listed}"))
+        .iter()
+        .map(|row| columns.iter().map(|(_, field)| &row[*field]).collect())
+        .collect();
+    assert_eq!(listed.len(), count, "{dataset}?{query}");
+    for format in ["csv", "jsonl", "parquet"] {
+        let answer = server.get(&format!("/api/export/{dataset}?format={format}&{query}")).await;
+        assert_eq!(answer.status, 200, "{dataset}?{query}: {}", answer.text());
+        let rows = rows(dataset, format, &answer.body);
+        let file: Vec<Vec<&Value>> =
+            rows.iter().map(|row| columns.iter().map(|(column, _)| &row[*column]).collect()).collect();
+        assert_eq!(file, listed, "{dataset}?{query} as {format}");
+    }
 }
 
 #[tokio::test]
 async fn what_cannot_be_exported_is_refused_with_what_can() {
     let server = with_shop().await;
     for (path, field, named) in [
-        ("/api/export/snapshots", "dataset", "changes, option_history, options, products, stores"),
+        (
+            "/api/export/snapshots",
+            "dataset",
+            "changes, option_history, options, price_changes, products, stores, unit_prices",
+        ),
         ("/api/export/option_history?format=xml", "format", "`csv`, `jsonl`, `parquet`"),
         ("/api/export/option_history?columns=high", "columns", "the columns are store_id, store, state, product_id"),
         ("/api/export/stores?columns=price", "columns", "the columns are store_id, store, platform"),
@@ -332,12 +406,20 @@ async fn what_cannot_be_exported_is_refused_with_what_can() {
         ("/api/export/products?max_unit_price=-1", "max_unit_price", "must be at least 0"),
         ("/api/export/products?in_stock=maybe", "in_stock", "maybe"),
         ("/api/export/products?q=", "q", "out of range"),
+        (
+            "/api/export/price_changes?until=2025-01-10",
+            "until",
+            "price_changes has no such filter: its filters are since, ",
+        ),
+        ("/api/export/price_changes?sort=price", "sort", "`percent`, `cents`, `newest`"),
+        ("/api/export/unit_prices?q=a", "q", "its filters are by, unit, state, category, brand, week"),
+        ("/api/export/unit_prices?week=soon", "week", "not a day"),
     ] {
         let problem = server.get(path).await.problem(400);
         let detail = problem["detail"].as_str().unwrap();
         assert!(problem["field"] == field && detail.contains(named), "{path}: {detail}");
     }
-    for dataset in ["changes", "option_history", "options", "products", "stores"] {
+    for dataset in ["changes", "option_history", "options", "price_changes", "products", "stores"] {
         server.get(&format!("/api/export/{dataset}?store=4711")).await.problem(404);
     }
 }
@@ -465,6 +547,12 @@ async fn chunks_that_are_broken_off_anywhere_hold_each_row_once() {
     let of_a_group = ExportQuery { group: Some("rare".to_owned()), ..ExportQuery::default() };
     let rows = in_pieces(&database.db, Dataset::Changes, &of_a_group, &["store_id", "n"], 2).await;
     assert_eq!(rows, [[42, 0], [42, 1], [42, 2]]);
+    let weeks = "INSERT INTO unit_price_weeks (week, state, category, brand_key, unit, stores, options)
+                 SELECT '2025-02-03', '', '', 'brand ' || n, '', n, n FROM generate_series(1, 250) n";
+    database.raw.batch_execute(weeks).await.unwrap();
+    let by_brand = ExportQuery { by: Some(PricesBy::Brand), ..ExportQuery::default() };
+    let brands: Vec<Vec<i64>> = (1..=250).rev().map(|stores| vec![stores]).collect();
+    assert_eq!(in_pieces(&database.db, Dataset::UnitPrices, &by_brand, &["stores"], 97).await, brands);
 }
 
 /// Statements, and the index by which each finds its rows.
@@ -577,7 +665,10 @@ const REFUSED: [(&str, &str); 14] = [
     ("products export --brand Bud", "--history"),
     ("products export --history --since yesterday", "a span such as 7d"),
     ("products export --history --since 2025-01-02 --until 2025-01-01", "--since: must be before"),
-    ("export snapshots", "expected one of changes, option_history, options, products, stores"),
+    (
+        "export snapshots",
+        "expected one of changes, option_history, options, price_changes, products, stores, unit_prices",
+    ),
     ("export products --since 7d", "--since: products has no times: leave since out"),
     ("export stores --words a", "--words: stores has no such filter"),
     ("export options --max-per-gram 5", "--max-per-gram: options has no such filter"),

@@ -25,7 +25,7 @@ fn focused(text: &str) -> String {
 }
 
 impl World {
-    async fn files(&self) -> Value {
+    pub(super) async fn files(&self) -> Value {
         self.browser.until("the menu is open", &format!("{FILES}.length > 0")).await.unwrap();
         self.browser.read(FILES).await.unwrap()
     }
@@ -34,13 +34,13 @@ impl World {
         self.browser.read(&format!("document.querySelectorAll('{css}').length")).await.unwrap()
     }
 
-    async fn fetched(&self) -> Value {
+    pub(super) async fn fetched(&self) -> Value {
         self.browser.run(FETCHED, Vec::new()).await.unwrap()
     }
 }
 
 /// The files of a dataset, each with this number of rows.
-fn whole(dataset: &str, rows: usize) -> Vec<Value> {
+pub(super) fn whole(dataset: &str, rows: usize) -> Vec<Value> {
     let named = |format: &str| format!("attachment; filename=\"{dataset}.{format}\"");
     vec![
         json!([200, named("csv"), rows + 1]),

@@ -1,9 +1,11 @@
 //! The page of prices: now against another day, by unit, and brand against brand.
 
 use serde_json::{Value, json};
+use xtask::browser::Key;
 use xtask::look::Look;
 
 use super::every_page::{axe, violations};
+use super::exports::whole;
 use super::world::World;
 
 /// Two options of the product 701 whose price changed yesterday, and prices by unit of two brands in three weeks.
@@ -54,6 +56,8 @@ impl World {
 #[tokio::test]
 async fn prices_are_compared_with_a_day_by_unit_and_brand_against_brand() {
     let world = World::start().await.with_prices().await;
+    world.execute("UPDATE dispensaries SET last_payload_id = 1").await;
+    db::products::search::copy_names(&world.server.database.db, testkit::PATIENCE).await.unwrap();
     world.open("/admin/prices").await;
     let store = "Jalapeño Dusk & Crème Nocturne Collective of Greater Thicketville, Medical and Recreational, CO 47 CO";
     let rise = format!("Blue Ledger Quiet Orchard, 1g|{store}|$ 8.00 to $ 10.00 out of stock|+25.0 %|+$ 2.00||1 d ago");
@@ -63,8 +67,12 @@ async fn prices_are_compared_with_a_day_by_unit_and_brand_against_brand() {
     world.has_rows("h-price-changes", json!([rise, drop])).await;
     world.click("//main//th//button[contains(., '$')]").await;
     world.has_rows("h-price-changes", json!([drop, rise])).await;
-    world.browser.fill("main [role=combobox]", "direction:drop max_per_gram:10\u{e007}").await.unwrap();
+    world.browser.fill("main [role=combobox]", "orchard direction:drop max_per_gram:10\u{e007}").await.unwrap();
     world.has_rows("h-price-changes", json!([drop])).await;
+    world.press("Export").await;
+    world.files().await;
+    assert_eq!(world.fetched().await, json!([whole("price_changes", 1), whole("unit_prices", 1)].concat()));
+    world.browser.key(Key::Escape).await.unwrap();
 
     world.has_rows("h-prices-by-unit", json!(["flower|10 100.0 %|90|$ 5.00|$ 7.00|$ 9.00|$ 11.00|$ 15.00"])).await;
     world.click("//main//a[. = 'flower']").await;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
 use contract::prices::{PriceChangeQuestion, PriceUnit, PricesBy, UnitPriceCursor, UnitPriceQuestion, UnitPrices};
+use contract::products::MatchKind;
 use db::analytics::{self, price_changes::price_changes, refresh::refresh, unit_prices};
 use db::changes::publisher;
 use domain::menu::product::{Potency, PotencyUnit, Product, Variant};
@@ -54,6 +55,7 @@ async fn prices_now_are_compared_with_those_of_any_time() {
     store.crawl(1, menu(1000, 1000, 1000)).await;
     store.crawl(10, menu(900, 1000, 1500)).await;
     store.crawl(20, menu(900, 400, 1000)).await;
+    execute(&store, "UPDATE dispensaries SET city = ' Mesa', groups = '{rivals}', last_payload_id = 1").await;
     analyse(&store).await;
 
     let (all, later) = (differences(&store, since(at(5))).await, differences(&store, since(at(15))).await);
@@ -73,7 +75,18 @@ async fn prices_now_are_compared_with_those_of_any_time() {
         (r#"{"direction": "rise"}"#, 0),
         (r#"{"state": "ZZ"}"#, 0),
         (r#"{"in_stock": false}"#, 0),
+        (r#"{"on_special": true}"#, 0),
+        (r#"{"min_price": 500}"#, 1),
         (r#"{"max_unit_price": 400000}"#, 1),
+        (r#"{"q": "Product b"}"#, 1),
+        (r#"{"q": "fiel", "direction": "drop"}"#, 2),
+        (r#"{"q": "mesa"}"#, 0),
+        (r#"{"q": "!"}"#, 0),
+        (r#"{"city": "mesa ", "state": "az"}"#, 2),
+        (r#"{"city": "Yuma"}"#, 0),
+        (r#"{"group": "rivals", "q": "fields"}"#, 2),
+        (r#"{"group": "others"}"#, 0),
+        (r#"{"store": 4711}"#, 0),
         (r#"{"sort": "newest", "limit": 1}"#, 1),
     ];
     for (question, expected) in asked {
@@ -86,7 +99,10 @@ async fn prices_now_are_compared_with_those_of_any_time() {
     let first = &found.changes[0];
     assert_eq!((first.cents, first.percent, first.changed_at), (-600, Some(-60.0), at(20)));
     assert_eq!((first.unit_price_before, first.unit_price), (Some(1_000_000), Some(400_000)), "millicents a gram");
-    assert!(found.as_of.is_some() && !found.truncated);
+    assert!(found.as_of.is_some() && !found.truncated && found.r#match == MatchKind::Filters);
+    let misspelled = PriceChangeQuestion { q: Some("feilds".to_owned()), ..since(at(5)) };
+    let found = price_changes(&client(&store).await, &misspelled).await.unwrap();
+    assert_eq!((found.changes.len(), found.r#match), (2, MatchKind::Corrected));
 }
 
 #[tokio::test]
@@ -221,12 +237,13 @@ async fn a_menu_of_last_week_and_a_brand_that_is_gone_leave_the_comparison() {
     assert!(analytics::refresh::is_filled(&client(&north).await, "mv_brand_presence").await.unwrap());
 }
 
-/// 20,000 products of 100 stores, with an option, three rows of its history and a change each, and 40,000 rows of a year of weeks.
+/// 20,000 products of 120 stores, with an option, three rows of its history and a change each, and 40,000 rows of a year of weeks.
 const FILL: &str = "
-    INSERT INTO dispensaries (id, name, platform, state) SELECT n, 'Store ' || n, 'dutchie', 'AZ' FROM generate_series(1001, 1100) n;
+    INSERT INTO dispensaries (id, name, platform, state, city, groups)
+    SELECT n, 'Store ' || n, 'dutchie', 'AZ', 'City ' || n % 9, '{all}' FROM generate_series(1001, 1120) n;
     INSERT INTO store_products (id, dispensary_id, provider, provider_product_id, name_raw, is_on_special, quantity_censored, is_in_stock,
                                 stock_status, first_seen_at, last_seen_at)
-    SELECT 100000 + n, 1001 + n % 100, 'dutchie', n, 'Product ' || n, false, false, true, 'in_stock', now(), now() FROM generate_series(1, 20000) n;
+    SELECT 100000 + n, 1001 + n % 120, 'dutchie', n, 'Product ' || n, false, false, true, 'in_stock', now(), now() FROM generate_series(1, 20000) n;
     INSERT INTO store_product_variants (store_product_id, option_label, nth, price_rec, quantity_censored, is_in_stock)
     SELECT id, '1g', 0, 900, false, true FROM store_products;
     INSERT INTO store_product_variant_history (store_product_id, option_label, nth, crawl_id, crawled_at, price_rec, quantity_censored, is_in_stock, gone)
@@ -234,6 +251,8 @@ const FILL: &str = "
     INSERT INTO daily_price_changes (day, store_product_id, changed_at, dispensary_id, nth, size, option_label, state, canonical_category, brand_key)
     SELECT (t.at AT TIME ZONE 'UTC')::date, p.id, t.at, p.dispensary_id, 0, p.id % 30, '1g', 'AZ', 'flower', 'brand ' || p.id % 200
       FROM store_products p CROSS JOIN LATERAL (SELECT now() - p.id % 40 * interval '1 day' AS at) t;
+    INSERT INTO product_search (product_id, dispensary_id, canonical_category, text)
+    SELECT id, dispensary_id, 'flower', 'common word' || id % 400 FROM store_products;
     INSERT INTO unit_price_weeks (week, state, category, brand_key, unit, stores, options)
     SELECT date_trunc('week', now() AT TIME ZONE 'UTC')::date - 7 * w, state, category, brand_key, unit, 1, 1
       FROM generate_series(0, 49) w, unnest('{\"\",AZ}'::text[]) state, unnest('{\"\",flower}'::text[]) category,
@@ -259,6 +278,12 @@ async fn a_comparison_reads_no_table_as_a_whole_though_none_was_ever_analysed() 
         r#"{"state": "AZ", "category": "flower"}"#,
         r#"{"brand": "Brand 2"}"#,
         r#"{"store": 1003, "sort": "cents"}"#,
+        r#"{"city": "City 3", "brand": "Brand 2"}"#,
+        r#"{"group": "all", "category": "flower"}"#,
+        r#"{"q": "word42"}"#,
+        r#"{"q": "word42", "group": "all", "state": "AZ"}"#,
+        r#"{"q": "common", "city": "City 3"}"#,
+        r#"{"q": "common", "group": "all"}"#,
     ] {
         let question: PriceChangeQuestion = serde_json::from_str(question).unwrap();
         assert!(!price_changes(&client, &question).await.unwrap().changes.is_empty(), "{question:?}");

@@ -29,7 +29,7 @@ export function Since({ query, since }) {
 
 /** @param {{ answer: Answer<PriceDifferences>, query: URLSearchParams, more: number }} properties of which there may be more than `more` */
 export function Differences({ answer, query, more }) {
-  const scope = answer.data ? `now against ${shortTime(answer.data.since)}, what is paid` : "now against another day";
+  const scope = answer.data ? `now against ${shortTime(answer.data.since)}, what is paid${isAlike(answer.data) ? `. ${ALIKE}` : ""}` : "now against another day";
   return html`<${Panel} title="Price changes" scope=${scope}>
     <${Loaded} of=${answer} what="The comparison of prices" rows=${8}>${(/** @type {PriceDifferences} */ data) =>
       data.changes.length === 0
@@ -37,6 +37,10 @@ export function Differences({ answer, query, more }) {
         : html`<${Table} of=${data} query=${query} hasMore=${data.changes.length === more} />`}</${Loaded}>
   </${Panel}>`;
 }
+
+/** Whether no product has the words that are looked for. @param {PriceDifferences} of */
+const isAlike = ({ match, changes }) => (match === "corrected" || match === "trigrams") && changes.length > 0;
+const ALIKE = "No product has these words; these have a similar spelling";
 
 /** @param {{ of: PriceDifferences }} properties */
 const Nothing = ({ of }) => of.as_of

@@ -20,11 +20,17 @@ const BY = /** @type {const} */ (["category", "brand", "state"]);
 
 /** @typedef {{ state?: string | null, category?: string | null, unit: string }} Market */
 
+/** The filters of the list, as the API names them. @param {URLSearchParams} query @param {Market} market */
+export function askedOf(query, market) {
+  const by = BY.find((name) => name === query.get("by")) ?? "category";
+  return { ...market, by, brand: by === "brand" ? null : query.get("brand") };
+}
+
 /** @param {{ query: URLSearchParams, market: Market }} properties */
 export function UnitPrices({ query, market }) {
-  const by = BY.find((name) => name === query.get("by")) ?? "category";
-  const unit = unitOf(query);
-  const path = pathOf("/api/analytics/unit-prices", { ...market, unit: unit.name, by, brand: by === "brand" ? null : query.get("brand"), limit: LIMIT });
+  const asked = askedOf(query, market);
+  const [by, unit] = [asked.by, unitOf(query)];
+  const path = pathOf("/api/analytics/unit-prices", { ...asked, limit: LIMIT });
   const answer = useResource(path, { topics: ["rollups"], gap: 15_000 });
   const choices = html`<span class="row"><${Choice} label="Rows" name="by" value=${by} values=${BY.map((name) => [name, `by ${name}`])} />
     <${Choice} label="Unit" name="unit" value=${unit.name} values=${UNITS.map(({ name, word }) => [name, word])} /></span>`;

@@ -12,9 +12,13 @@ vocabulary! {
         OptionHistory,
         /// Options of products as they are now.
         Options,
+        /// Options whose price differs from that of another time, as the page Prices lists them.
+        PriceChanges,
         /// Products as their stores list them now.
         Products,
         Stores,
+        /// Prices by unit of what is in stock, as the page Prices compares them.
+        UnitPrices,
     }
 }
 
@@ -35,8 +39,10 @@ impl Dataset {
             Dataset::Changes => CHANGES,
             Dataset::OptionHistory => OPTION_HISTORY,
             Dataset::Options => OPTIONS,
+            Dataset::PriceChanges => PRICE_CHANGES,
             Dataset::Products => PRODUCTS,
             Dataset::Stores => STORES,
+            Dataset::UnitPrices => UNIT_PRICES,
         }
     }
 
@@ -61,6 +67,23 @@ impl Dataset {
             ],
             Dataset::OptionHistory => &["since", "until", "store", "group", "state", "city", "brand", "category"],
             Dataset::Options => &["store", "group", "state", "city", "brand", "category"],
+            Dataset::PriceChanges => &[
+                "since",
+                "direction",
+                "store",
+                "group",
+                "state",
+                "city",
+                "brand",
+                "category",
+                "q",
+                "in_stock",
+                "on_special",
+                "min_price",
+                "max_price",
+                "max_unit_price",
+                "sort",
+            ],
             Dataset::Products => &[
                 "store",
                 "group",
@@ -76,6 +99,7 @@ impl Dataset {
                 "max_unit_price",
             ],
             Dataset::Stores => &["store", "group", "state", "city"],
+            Dataset::UnitPrices => &["by", "unit", "state", "category", "brand", "week"],
         }
     }
 }
@@ -192,6 +216,30 @@ const OPTIONS: &[Column] = columns! {
     bundle_per_g: Int64 or null;
 };
 
+const PRICE_CHANGES: &[Column] = columns! {
+    store_id: Int64;
+    store: Text;
+    city: Text or null;
+    state: Text or null;
+    product_id: Int64;
+    product: Text;
+    brand: Text or null;
+    category: Text or null;
+    canonical_category: Text or null;
+    option_label: Text;
+    nth: Int16;
+    is_in_stock: Bool;
+    since: Timestamp or null;
+    price_before: Int32;
+    price: Int32;
+    cents: Int32;
+    percent: Float64 or null;
+    unit: Text or null;
+    unit_price_before: Int64 or null;
+    unit_price: Int64 or null;
+    changed_at: Timestamp or null;
+};
+
 const PRODUCTS: &[Column] = columns! {
     store_id: Int64;
     store: Text;
@@ -262,4 +310,21 @@ const STORES: &[Column] = columns! {
     in_stock: Int64;
     on_special: Int64;
     created_at: Timestamp or null;
+};
+
+/// `week`: its Monday. `share`: of the menus of the state, from 0 to 1.
+const UNIT_PRICES: &[Column] = columns! {
+    week: Text;
+    state: Text or null;
+    category: Text or null;
+    brand: Text or null;
+    stores: Int32;
+    share: Float64;
+    unit: Text;
+    options: Int32;
+    price_min: Int64 or null;
+    price_p25: Int64 or null;
+    price_median: Int64 or null;
+    price_p75: Int64 or null;
+    price_max: Int64 or null;
 };

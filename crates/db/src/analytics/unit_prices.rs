@@ -3,8 +3,8 @@
 use chrono::{Datelike, NaiveDate, TimeDelta};
 use tokio_postgres::Row;
 
-use super::{MarketPage, Read, refresh};
-use crate::statements::{named, rows, word};
+use super::{MarketPage, refresh, refreshed_at};
+use crate::statements::{named, page, read_all, rows, word};
 use crate::{Client, DbError};
 use contract::prices::{UnitPriceCursor, UnitPriceQuestion, UnitPrices};
 
@@ -15,13 +15,25 @@ pub async fn unit_prices(
     after: Option<&UnitPriceCursor>,
     limit: i64,
 ) -> Result<MarketPage<UnitPrices, UnitPriceCursor>, DbError> {
+    let as_of = refreshed_at(client, refresh::UNIT_PRICES).await?;
+    let (rows, next) = page_of_rows(client, question, after, limit).await?;
+    Ok(MarketPage { rows: read_all(&rows)?, next, as_of })
+}
+
+/// Rows of a page, with the columns of a file; and the position of the next page, None on the last one.
+pub(crate) async fn page_of_rows(
+    client: &Client,
+    question: &UnitPriceQuestion,
+    after: Option<&UnitPriceCursor>,
+    limit: i64,
+) -> Result<(Vec<Row>, Option<UnitPriceCursor>), DbError> {
     let UnitPriceQuestion { state, category, brand, .. } = question;
     let (by, unit) = (question.by.unwrap_or_default().name(), question.unit.unwrap_or_default().name());
     let (week, rows) = (question.week.map(monday), limit.saturating_add(1));
     let (after_age, after_stores) = (after.map(|after| after.age), after.map(|after| after.stores));
     let (after_state, after_category) = (after.map(|after| &after.state), after.map(|after| &after.category));
     let after_brand = after.map(|after| &after.brand);
-    let (sql, params) = named!(
+    let mut found = named!(client.query_planned(
         "analytics/unit_prices.sql",
         by,
         unit,
@@ -35,9 +47,12 @@ pub async fn unit_prices(
         after_category,
         after_brand,
         rows
-    );
-    let read = Read { view: refresh::UNIT_PRICES, sql, params: &params, limit };
-    read.page_of_table(client, cursor).await
+    ))
+    .await?;
+    let (shown, last) = page(&found, limit);
+    let (shown, next) = (shown.len(), last.map(cursor).transpose()?);
+    found.truncate(shown);
+    Ok((found, next))
 }
 
 fn cursor(row: &Row) -> Result<UnitPriceCursor, DbError> {
@@ -58,7 +73,8 @@ fn monday(day: NaiveDate) -> NaiveDate {
 
 rows! {
     UnitPrices {
-        week, state, category, brand, stores, share,
+        week: "monday",
+        state, category, brand, stores, share,
         unit: word,
         options,
         min: "price_min", p25: "price_p25", median: "price_median", p75: "price_p75", max: "price_max",

@@ -24,7 +24,7 @@ impl RowKey {
     pub fn of(dataset: Dataset, row: &Row) -> Result<RowKey, DbError> {
         let none = RowKey::default();
         Ok(match dataset {
-            Dataset::Stores | Dataset::Products => none,
+            Dataset::Stores | Dataset::Products | Dataset::PriceChanges | Dataset::UnitPrices => none,
             Dataset::Changes => RowKey { n: row.try_get("n")?, ..none },
             Dataset::Options => RowKey { label: row.try_get("option_label")?, nth: row.try_get("nth")?, ..none },
             Dataset::OptionHistory => RowKey {
@@ -52,6 +52,8 @@ impl ExportRows {
         let RowKey { n, label, nth, at, crawl } = last.as_ref().unwrap_or(&none);
         let ExportQuery { since, until, .. } = query;
         match dataset {
+            // their heads are whole rows
+            Dataset::PriceChanges | Dataset::UnitPrices => Ok(()),
             Dataset::Stores => {
                 let (sql, values) = named!("exports/stores/rows.sql", stores = ids, is_begun, limit);
                 tx.read_planned(sql, &values, read).await
@@ -111,6 +113,7 @@ fn ids(dataset: Dataset, heads: &[Row]) -> Result<Vec<i64>, DbError> {
         Dataset::Stores => "store_id",
         Dataset::Products | Dataset::Options | Dataset::OptionHistory => "product_id",
         Dataset::Changes => "crawl_id",
+        Dataset::PriceChanges | Dataset::UnitPrices => return Ok(Vec::new()),
     };
     Ok(heads.iter().map(|head| head.try_get(name)).collect::<Result<_, _>>()?)
 }

@@ -1,8 +1,9 @@
 //! `Walk`: the way through the heads of an export, some at a time, by keys: from store to store where a filter or the dataset has
-//! stores, for changes of all stores by time, and along a search where there are words.
+//! stores, for changes of all stores by time, along a search where there are words, and along the answers that are datasets.
 
 use tokio_postgres::Row;
 
+use super::answers::Answers;
 use super::pin_plans;
 use crate::products::search;
 use crate::statements::{Micros, first_column, first_columns, named, named_values};
@@ -21,10 +22,14 @@ pub enum Walk {
     InStores(InStores),
     CrawlsByTime(Option<(Micros, PayloadId)>),
     Found(Option<ProductQuestion>),
+    Answers(Answers),
 }
 
 impl Walk {
     pub fn of(dataset: Dataset, query: &ExportQuery) -> Walk {
+        if let Some(answers) = Answers::of(dataset) {
+            return Walk::Answers(answers);
+        }
         match dataset {
             Dataset::Stores => Walk::Stores(StoreWalk::default()),
             Dataset::Products if query.q.is_some() => Walk::Found(query.search()),
@@ -44,6 +49,7 @@ impl Walk {
                 *last = Some((row.try_get("crawled_at")?, row.try_get("crawl_id")?));
                 Ok(Some(rows))
             }
+            Walk::Answers(answers) => answers.next(tx, query, limit).await,
             Walk::Found(next) => {
                 let Some(question) = next.take() else { return Ok(None) };
                 // before the plans are pinned: an index of words has others

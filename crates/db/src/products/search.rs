@@ -7,6 +7,7 @@
 
 mod copy;
 mod find;
+mod matching;
 mod spelling;
 
 use chrono::DateTime;
@@ -14,6 +15,8 @@ use tokio_postgres::Row;
 
 pub use self::copy::{copy_names, copy_names_unless_recent, count_words, forget_gone};
 use self::find::Finder;
+pub(crate) use self::find::{StoreScope, stores};
+pub(crate) use self::matching::{Among, Matching, matching};
 use crate::statements::{FromRow, read_all, sql};
 use crate::{Client, DbError, statements};
 use contract::products::{FoundProduct, MatchKind, ProductQuestion, ProductView, SearchCursor};

@@ -53,3 +53,7 @@ impl<T: SqlType> SqlType for Option<T> {
 impl<T: SqlType> SqlType for Vec<T> {
     const TYPE: Type = T::ARRAY;
 }
+
+impl<T: SqlType> SqlType for [T] {
+    const TYPE: Type = T::ARRAY;
+}

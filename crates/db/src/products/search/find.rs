@@ -38,7 +38,9 @@ impl<'a> Finder<'a> {
             (None | Some(SearchSort::Relevance), None) => SearchSort::Name,
             (Some(sort), _) => sort,
         };
-        let stores = stores(client, question).await?;
+        let ProductQuestion { state, city, store, .. } = question;
+        let scope = StoreScope { state: state.as_deref(), city: city.as_deref(), group: None, store: *store };
+        let stores = stores(client, scope).await?;
         Ok(Finder { client, question, stores, sort, rows: limit.saturating_add(1) })
     }
 
@@ -52,7 +54,7 @@ impl<'a> Finder<'a> {
             }
         }
         if goes_on(MatchKind::Corrected)
-            && let Some(correction) = self.correction(q).await?
+            && let Some(correction) = correction(self.client, q).await?
         {
             let rows = self.by_correction(&correction).await?;
             if !rows.is_empty() {
@@ -88,13 +90,6 @@ impl<'a> Finder<'a> {
     async fn by_trigrams(&self, text: &str) -> Result<Vec<Row>, DbError> {
         let client = self.client;
         named!(client.query_planned("products/search/by_trigrams.sql", text, ..SearchValues::of(self))).await
-    }
-
-    /// None when no word has a spelling near a word of `q`.
-    async fn correction(&self, q: &str) -> Result<Option<Correction>, DbError> {
-        let sql = sql!("products/search/spelled_alike.sql");
-        let rows = self.client.query(sql, &[&q, &MAX_WORDS, &MAX_ALIKE]).await?;
-        Ok(correct(&read_all(&rows)?))
     }
 }
 
@@ -138,13 +133,29 @@ named_values! {
     max_scanned = MAX_SCANNED,
 }
 
+/// None when no word has a spelling near a word of `q`.
+pub async fn correction(client: &Client, q: &str) -> Result<Option<Correction>, DbError> {
+    let rows = client.query(sql!("products/search/spelled_alike.sql"), &[&q, &MAX_WORDS, &MAX_ALIKE]).await?;
+    Ok(correct(&read_all(&rows)?))
+}
+
+/// Filters of stores; None does not filter.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct StoreScope<'a> {
+    pub state: Option<&'a str>,
+    pub city: Option<&'a str>,
+    pub group: Option<&'a str>,
+    pub store: Option<StoreId>,
+}
+
 /// Ids of the stores that the filters name; None when no filter names any.
-async fn stores(client: &Client, question: &ProductQuestion) -> Result<Option<Vec<StoreId>>, DbError> {
-    let ProductQuestion { state, city, store, .. } = question;
-    if state.is_none() && city.is_none() && store.is_none() {
+pub async fn stores(client: &Client, scope: StoreScope<'_>) -> Result<Option<Vec<StoreId>>, DbError> {
+    if scope == StoreScope::default() {
         return Ok(None);
     }
-    let rows = named!(client.query("products/search/stores.sql", state, city, store, limit = MAX_STORES)).await?;
+    let StoreScope { state, city, group, store } = scope;
+    let rows =
+        named!(client.query("products/search/stores.sql", state, city, group, store, limit = MAX_STORES)).await?;
     first_columns(&rows).map(Some)
 }
 

@@ -1,32 +1,57 @@
 -- analytics/price_changes.sql: options whose price differs from that of a time, the largest difference first; a null filters nothing.
--- Planned for its values. The $max_candidates largest changes since then are looked at,
--- of each day no more than twice its part.
+-- Planned for its values, so that one of the branches of looked remains: the changes of $products; those of each of $few_stores; or the
+-- largest changes of each day, of which $stores and $words (a tsquery) leave some. $max_looked: the maximum number of changes of a branch
+-- that looks day by day, of each day no more than twice its part; the $max_candidates largest ones of those are compared.
 WITH compared_with AS MATERIALIZED (
   SELECT greatest(coalesce($since::timestamptz, now() - interval '7 days'), now() - make_interval(days => $max_days)) AS since
-), days AS (
-  SELECT day::date AS day, count(*) OVER () AS days
+), days AS MATERIALIZED (
+  -- no day takes the place of all others
+  SELECT day::date AS day, greatest($max_looked / 20, 2 * $max_looked / count(*) OVER ()) AS most
     FROM compared_with, generate_series((since AT TIME ZONE 'UTC')::date::timestamp, (now() AT TIME ZONE 'UTC')::date, interval '1 day') AS day
-), candidates AS MATERIALIZED (
+), changes AS NOT MATERIALIZED (
+  SELECT c.store_product_id, c.option_label, c.nth, c.changed_at, c.size, c.day, c.dispensary_id
+    FROM daily_price_changes c
+   WHERE c.changed_at > (SELECT since FROM compared_with)
+     AND ($state::text IS NULL OR c.state = upper($state))
+     AND ($brand::text IS NULL OR c.brand_key = brand_key($brand))
+     AND ($category::text IS NULL OR c.canonical_category = lower(btrim($category)))
+), looked AS MATERIALIZED (
+  SELECT c.*
+    FROM unnest($products::bigint[]) AS p (id)
+   CROSS JOIN LATERAL (
+           SELECT *
+             FROM changes c
+            WHERE c.store_product_id = p.id
+              AND c.day >= (SELECT min(day) FROM days)
+           OFFSET 0) c
+   UNION ALL
   SELECT c.*
     FROM days d
    CROSS JOIN LATERAL (
-           SELECT c.store_product_id, c.option_label, c.nth, c.changed_at, c.size
-             FROM daily_price_changes c
-            WHERE c.day = d.day
-              AND c.changed_at > (SELECT since FROM compared_with)
-              AND ($store::bigint IS NULL OR c.dispensary_id = $store)
-              AND ($state::text IS NULL OR c.state = upper($state))
-              AND ($brand::text IS NULL OR c.brand_key = brand_key($brand))
-              AND ($category::text IS NULL OR c.canonical_category = lower(btrim($category)))
+           SELECT c.*
+             FROM unnest($few_stores::bigint[]) AS s (id)
+            CROSS JOIN LATERAL (SELECT * FROM changes c WHERE c.dispensary_id = s.id AND c.day = d.day ORDER BY c.size DESC LIMIT d.most) c
             ORDER BY c.size DESC
-            -- no day takes the place of all others
-            LIMIT greatest($max_candidates / 20, 2 * $max_candidates / d.days)) c
+            LIMIT d.most) c
+   WHERE $products IS NULL
+   UNION ALL
+  SELECT c.*
+    FROM days d
+   CROSS JOIN LATERAL (SELECT * FROM changes c WHERE c.day = d.day ORDER BY c.size DESC LIMIT d.most) c
+   WHERE $products IS NULL
+     AND $few_stores IS NULL
+), candidates AS MATERIALIZED (
+  SELECT *
+    FROM looked c
+   WHERE ($stores::bigint[] IS NULL OR c.dispensary_id = ANY ($stores))
+     AND ($words::text IS NULL OR (SELECT s.words @@ $words::tsquery FROM product_search s WHERE s.product_id = c.store_product_id))
    ORDER BY c.size DESC
    LIMIT $max_candidates
 ), options AS MATERIALIZED (
   SELECT store_product_id, option_label, nth, max(changed_at) AS changed_at FROM candidates GROUP BY store_product_id, option_label, nth
 ), compared AS (
-  SELECT p.id, p.dispensary_id, p.name_raw, p.brand_name_raw, p.category, p.canonical_category, o.option_label, o.nth, o.is_in_stock,
+  SELECT p.id AS product_id, p.dispensary_id AS store_id, p.name_raw AS product, p.brand_name_raw AS brand, p.category,
+         p.canonical_category, o.option_label, o.nth, o.is_in_stock,
          b.price AS price_before, n.price, n.price - b.price AS cents,
          (100.0 * (n.price - b.price) / nullif(b.price, 0))::float8 AS percent,
          unit_of(o.unit_basis) AS unit, b.unit_price AS unit_price_before, n.unit_price, c.changed_at
@@ -60,10 +85,12 @@ WITH compared_with AS MATERIALIZED (
                              ELSE -coalesce(abs(percent), 1e9) END AS place
     FROM compared
    WHERE CASE $direction::text WHEN 'drop' THEN cents < 0 WHEN 'rise' THEN cents > 0 ELSE cents <> 0 END
-   ORDER BY place, id, option_label, nth
+   ORDER BY place, product_id, option_label, nth
    LIMIT $rows
 )
-SELECT t.truncated, json_time(t.since) AS since, s.*, d.name AS store_name, d.city, d.state, json_time(s.changed_at) AS last_changed_at
-  FROM (SELECT since, (SELECT count(*) >= $max_candidates FROM candidates) AS truncated FROM compared_with) t
-  LEFT JOIN (shown s JOIN dispensaries d ON d.id = s.dispensary_id) ON true
- ORDER BY s.place, s.id, s.option_label, s.nth
+SELECT t.truncated, json_time(t.since) AS since, s.*, d.name AS store, d.city, d.state, json_time(s.changed_at) AS last_changed_at
+  FROM (SELECT w.since, (SELECT count(*) >= $max_candidates FROM candidates) OR EXISTS (
+                 SELECT FROM days d WHERE $products IS NULL AND (SELECT count(*) >= d.most FROM looked c WHERE c.day = d.day)) AS truncated
+          FROM compared_with w) t
+  LEFT JOIN (shown s JOIN dispensaries d ON d.id = s.store_id) ON true
+ ORDER BY s.place, s.product_id, s.option_label, s.nth

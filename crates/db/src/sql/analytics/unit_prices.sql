@@ -18,7 +18,7 @@ WITH newest AS (SELECT max(week) AS week FROM unit_price_weeks), chosen AS (
    ORDER BY age, -stores, state COLLATE "C", category COLLATE "C", brand_key COLLATE "C"
    LIMIT $rows
 )
-SELECT c.age, c.week, nullif(c.state, '') AS state, nullif(c.category, '') AS category, c.brand_key, c.brand, c.stores,
+SELECT c.age, c.week AS monday, c.week::text AS week, nullif(c.state, '') AS state, nullif(c.category, '') AS category, c.brand_key, c.brand, c.stores,
        coalesce(c.stores / nullif(m.stores, 0)::float8, 0) AS share, $unit::text AS unit, coalesce(u.options, 0) AS options,
        u.price_min, u.price_p25, u.price_median, u.price_p75, u.price_max
   FROM shown c
