@@ -26,6 +26,7 @@ use db::{Db, PoolSizes, schema};
 use domain::menu::changes::{Change, ChangeKind, ChangeSide};
 use domain::payload::Payload;
 use domain::store::Platform;
+use foundation::clock::Clock;
 use serde::Deserialize;
 use settings::Config;
 use tokio::process::Command;
@@ -173,7 +174,7 @@ fn payload(store: i64, id: i64) -> Payload {
         product_count: BATCH as i32,
         total_count: BATCH as i32,
         coverage: 1.0,
-        fetched_at: Utc::now(),
+        fetched_at: Clock::system().utc(),
     }
 }
 
@@ -190,7 +191,7 @@ async fn follow(api: SocketAddr, begin: String, expected: watch::Receiver<Option
     while expected.borrow().is_none_or(|expected| reading.changes.len() < expected) {
         let path = format!("/api/changes?since={cursor}&wait=1s&limit=1000");
         let page: Page = serde_json::from_slice(&connection.get(&path).await.unwrap()).unwrap();
-        let now = Utc::now();
+        let now = Clock::system().utc();
         for Line { product_id, crawled_at } in page.changes {
             reading.changes.push((product_id, crawled_at));
             reading.arrivals.insert(crawled_at, now);

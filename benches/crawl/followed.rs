@@ -20,6 +20,7 @@ use contract::media::endpoints::Endpoint;
 use db::access::credentials;
 use db::media::records;
 use db::{Db, PoolSizes};
+use foundation::clock::Clock;
 use foundation::secrets::SecretKeys;
 use serde::Deserialize;
 use serde_json::json;
@@ -175,7 +176,7 @@ async fn receive(State(received): State<Arrivals>, body: Bytes) {
 }
 
 fn note(arrivals: &Arrivals, line: Option<Line>) {
-    let now = Utc::now();
+    let now = Clock::system().utc();
     lock(arrivals).extend(line.map(|line| ((line.store_id, line.crawled_at), now)));
 }
 
