@@ -20,7 +20,7 @@ PART = 500_000
 
 
 def by_duckdb(kind, path):
-    return duckdb.sql(SUMS.format(table=f"{READERS[kind]}('{path}')")).fetchone()
+    return duckdb.sql(SUMS.format(table=f"{READERS[kind]}('{path}')")).fetchall()[0]
 
 
 def by_datafusion(kind, path):
