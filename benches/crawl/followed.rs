@@ -20,11 +20,13 @@ use contract::media::endpoints::Endpoint;
 use db::access::credentials;
 use db::media::records;
 use db::{Db, PoolSizes};
+use domain::menu::changes::ChangeKind;
 use foundation::clock::Clock;
 use foundation::secrets::SecretKeys;
 use serde::Deserialize;
 use serde_json::json;
 use settings::Config;
+use strum::VariantArray;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::net::TcpListener;
 use tokio::process::{Child, Command};
@@ -39,18 +41,6 @@ pub const WORKER_SETTINGS: [(&str, &str); 2] =
 const KEY: &str = "8f3c2a1b5d4e6f708192a3b4c5d6e7f8091a2b3c4d5e6f708192a3b4c5d6e7f8";
 /// Secret of 24 bytes, by which messages are signed.
 const TOKEN: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
-const KINDS: [&str; 10] = [
-    "price_drop",
-    "price_rise",
-    "special_start",
-    "special_end",
-    "sold_out",
-    "restocked",
-    "low_stock",
-    "new",
-    "gone",
-    "returned",
-];
 const PATIENCE: Duration = Duration::from_secs(60);
 const POLL: Duration = Duration::from_millis(50);
 const COMMITS: &str = "SELECT b.dispensary_id, b.crawled_at, c.at, b.count
@@ -165,7 +155,7 @@ async fn add_rule(url: &str, target: &str) -> Result<()> {
     credentials::seal(&tx, credential, TOKEN, &SecretKeys::parse(KEY, [])?).await?;
     let fields = json!({"name": target, "kind": "webhook", "target": target, "credential_id": credential});
     let endpoint = records::insert::<Endpoint>(&tx, &serde_json::from_value(fields)?).await?;
-    let fields = json!({"name": target, "kinds": KINDS, "endpoint_id": endpoint});
+    let fields = json!({"name": target, "kinds": ChangeKind::VARIANTS, "endpoint_id": endpoint});
     records::insert::<ChangeRule>(&tx, &serde_json::from_value(fields)?).await?;
     Ok(tx.commit().await?)
 }

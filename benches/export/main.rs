@@ -107,7 +107,9 @@ async fn main() {
             beside / before.midpoint(after)
         );
     }
-    bench.kill(args.kills).await;
+    if args.kills > 0 {
+        bench.kill(args.kills).await;
+    }
     let Bench { server, raw } = bench;
     drop((raw, claimer, db));
     server.stop().await.unwrap();

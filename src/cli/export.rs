@@ -112,17 +112,6 @@ struct ChangeFilters {
     min_change: Option<i32>,
 }
 
-pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
-    let flags = &[("q", "--words"), ("max_unit_price", "--max-per-gram"), ("min_cents", "--min-change")];
-    let api = env.api_to_read().await?.naming(flags);
-    let store = store_name::id_of(args.only.store.as_ref(), &api).await?;
-    let filters = args.only.named().into_iter().chain(args.of_products.named()).chain(args.of_changes.named());
-    let filters = filters.chain(args.of_prices.named());
-    let filters =
-        [("store", store.map(|store| store.to_string())), ("columns", args.columns)].into_iter().chain(filters);
-    ExportFile { dataset: args.dataset, format: args.format, out: args.out }.write(&api, filters, env).await
-}
-
 #[derive(Debug, clap::Args)]
 struct PriceFilters {
     /// price_changes: only prices that went this way: drop or rise
@@ -140,6 +129,17 @@ struct PriceFilters {
     /// unit_prices: a day of the week to show [default: the newest week]
     #[arg(long, value_name = "DAY")]
     week: Option<String>,
+}
+
+pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
+    let flags = &[("q", "--words"), ("max_unit_price", "--max-per-gram"), ("min_cents", "--min-change")];
+    let api = env.api_to_read().await?.naming(flags);
+    let store = store_name::id_of(args.only.store.as_ref(), &api).await?;
+    let filters = args.only.named().into_iter().chain(args.of_products.named()).chain(args.of_changes.named());
+    let filters = filters.chain(args.of_prices.named());
+    let filters =
+        [("store", store.map(|store| store.to_string())), ("columns", args.columns)].into_iter().chain(filters);
+    ExportFile { dataset: args.dataset, format: args.format, out: args.out }.write(&api, filters, env).await
 }
 
 /// Filters by the names that the API has for them.

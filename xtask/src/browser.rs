@@ -66,7 +66,7 @@ impl Browser {
     }
 
     /// An empty page in place of all others, in a tab whose process is warm; nothing is left of the origin that was open,
-    /// of the console, or of a [look](Self::look). Scripts that were added for each new page are left to those who added them.
+    /// of the console, or of a [look](Self::look). Scripts for each new page stay: whoever adds one removes it.
     pub async fn forget(&self) -> anyhow::Result<()> {
         let origin = self.client.current_url().await?.origin().ascii_serialization();
         self.client.goto("about:blank").await?;

@@ -1,7 +1,8 @@
 //! `LentBrowser`: one of a few browsers that the tests of pages share, one test after the other.
 //!
 //! A test that passes hands its browser to a test that waits, with an empty page and without the traces of the last
-//! test; a script that it added for each new page it removes itself. Where no test waits, the browser ends. Its connections live in a runtime that outlives the tests.
+//! test. Scripts for each new page are left there: a test that adds one removes it. Where no test waits, the browser
+//! ends. Its connections live in a runtime that outlives the tests.
 
 use std::ops::Deref;
 use std::sync::atomic::{AtomicUsize, Ordering};

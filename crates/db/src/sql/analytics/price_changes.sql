@@ -90,7 +90,11 @@ WITH compared_with AS MATERIALIZED (
 )
 SELECT t.truncated, json_time(t.since) AS since, s.*, d.name AS store, d.city, d.state, json_time(s.changed_at) AS last_changed_at
   FROM (SELECT w.since, (SELECT count(*) >= $max_candidates FROM candidates) OR EXISTS (
-                 SELECT FROM days d WHERE $products IS NULL AND (SELECT count(*) >= d.most FROM looked c WHERE c.day = d.day)) AS truncated
+                 SELECT
+                   FROM (SELECT day, count(*) AS changes FROM looked GROUP BY day) of_day
+                   JOIN days d USING (day)
+                  WHERE $products IS NULL
+                    AND of_day.changes >= d.most) AS truncated
           FROM compared_with w) t
   LEFT JOIN (shown s JOIN dispensaries d ON d.id = s.store_id) ON true
  ORDER BY s.place, s.product_id, s.option_label, s.nth
