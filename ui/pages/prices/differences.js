@@ -75,7 +75,7 @@ const Row = memo((/** @type {{ of: PriceDifference }} */ { of }) => {
     <th scope="row" class="key cut"><${ProductOption} id=${of.product_id} name=${of.product_name} brand=${of.brand} option=${of.option} /></th>
     <td class="line first cut"><a href=${link(`/admin/stores/${of.store_id}`)} title=${of.store_name}><bdi>${of.store_name}</bdi></a>
       ${(of.city || of.state) && html`<br class="not-phone" /> <span class="scope">${[of.city, of.state].filter(Boolean).join(", ")}</span>`}</td>
-    <td class="num fact"><${FromTo} from=${money(of.price_before)} to=${money(of.price)} />${!of.is_in_stock && html`<br /><span class="scope">out of stock</span>`}</td>
+    <td class="num fact"><${FromTo} from=${money(of.price_before)} to=${money(of.price)} />${!of.is_in_stock && html`<br class="not-phone" /> <span class="scope">out of stock</span>`}</td>
     <td class="num end"><${Delta} from=${of.price_before} to=${of.price} /></td>
     <td class="num fact">${signed(of.cents)}</td>
     <td class="num fact">${unit && typeof of.unit_price === "number" && html`<${FromTo} to=${unit.text(of.unit_price)}
