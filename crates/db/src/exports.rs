@@ -18,7 +18,7 @@ use row::Places;
 use rows::RowKey;
 use walk::Walk;
 
-use crate::statements::sql;
+use crate::statements::{first_column, sql};
 use crate::{Db, DbError, Tx};
 use contract::exports::{Column, Dataset, ExportQuery};
 
@@ -45,11 +45,14 @@ pub struct ExportRows {
     next_heads: usize,
 }
 
-/// Content of one chunk.
+/// End of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChunkEnd {
     /// There may be more rows.
-    More,
+    More {
+        /// Whether other connections were at work when the chunk ended.
+        is_server_busy: bool,
+    },
     /// All rows were read.
     Whole,
 }
@@ -79,7 +82,8 @@ impl ExportRows {
             Walk::Answers(_) => self.read_answer(read)?,
             _ => self.read_rows(&tx, read).await?,
         }
-        Ok(ChunkEnd::More)
+        let busy = tx.query_one(sql!("exports/is_server_busy.sql"), &[]).await?;
+        Ok(ChunkEnd::More { is_server_busy: first_column(&busy)? })
     }
 
     /// Passes the heads themselves, which are whole rows.

@@ -510,6 +510,24 @@ async fn in_pieces(db: &db::Db, dataset: Dataset, query: &ExportQuery, key: &[&s
     }
 }
 
+#[tokio::test]
+async fn a_chunk_says_whether_others_are_at_work() {
+    let database = testkit::database().await;
+    let chunk_end = async || {
+        let query = ExportQuery::default();
+        let mut export = ExportRows::new(Dataset::Stores, query.clone(), query.columns_of(Dataset::Stores).unwrap());
+        export.read_chunk(&database.db, |_| Ok(ControlFlow::Continue(()))).await.unwrap()
+    };
+    database.raw.batch_execute("INSERT INTO dispensaries (name, slug) VALUES ('Shop', 'shop')").await.unwrap();
+    until("a server without other work", PATIENCE, async || chunk_end().await == ChunkEnd::More { is_server_busy: false }).await;
+    let other = testkit::connect(&database.url).await;
+    let cancel = other.cancel_token();
+    let statement = tokio::spawn(async move { other.batch_execute("SELECT pg_sleep(600)").await });
+    until("work of another", PATIENCE, async || chunk_end().await == ChunkEnd::More { is_server_busy: true }).await;
+    cancel.cancel_query(tokio_postgres::NoTls).await.unwrap();
+    statement.await.unwrap().unwrap_err();
+}
+
 /// Datasets, a key of each, and the same in SQL; the first part of the key is the store, of changes a number that is the same.
 const KEYS: [(Dataset, &[&str], &str); 5] = [
     (Dataset::Stores, &["store_id"], "SELECT ARRAY[id] FROM dispensaries"),

@@ -1,13 +1,14 @@
 //! `Export`: reads chunks of rows, encodes them and sends them, until all are sent or the client has gone.
 //!
 //! While one chunk is encoded and sent, the next one is read. No connection to the database is held while a client is
-//! slow.
+//! slow. Beside other work of the database, an export reads for a part of the time only.
 
 use std::ops::ControlFlow;
 use std::time::Duration;
 
 use thiserror::Error;
 use tokio::sync::OwnedSemaphorePermit;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::super::ApiState;
@@ -21,6 +22,11 @@ use telemetry::events;
 
 /// Size of the texts at which a chunk ends.
 const MAX_CHUNK_TEXT: usize = 8 << 20;
+
+/// Time from one chunk to the next on a busy server, in times that the chunk took.
+const BUSY_PACE: u32 = 5;
+/// Maximum time from one chunk to the next, unless the chunk takes longer.
+const MAX_PAUSE: Duration = Duration::from_secs(5);
 
 /// Reason why a file is not whole.
 #[derive(Debug, Error)]
@@ -50,12 +56,15 @@ struct Source {
     db: Db,
     rows: ExportRows,
     columns: Vec<Column>,
+    /// Earliest time of the next chunk.
+    next_at: Instant,
 }
 
 impl Export {
     pub fn new(api: ApiState, dataset: Dataset, query: ExportQuery, columns: Vec<Column>, encoder: Encoder) -> Export {
         let rows = ExportRows::new(dataset, query, columns.clone());
-        Export { source: Source { db: api.db.clone(), rows, columns }, encoder, stop: api.stop.clone() }
+        let source = Source { db: api.db.clone(), rows, columns, next_at: Instant::now() };
+        Export { source, encoder, stop: api.stop.clone() }
     }
 
     /// Reads the first chunk, and leaves the rest to a task of its own, which ends with its client, the server or a fault.
@@ -91,6 +100,7 @@ async fn send_all(
         rows += full.rows() as u64;
         let next = async { Ok(source.next().await?) };
         (chunk, encoder) = tokio::try_join!(next, send(encoder, full, sender))?;
+        tokio::time::sleep_until(source.next_at).await;
     }
     sender.send(cpu::run(|| encoder.finish()).await?).await?;
     sender.end(rows).await
@@ -109,6 +119,7 @@ async fn send(mut encoder: Encoder, chunk: Chunk, sender: &PieceSender) -> Resul
 impl Source {
     /// The next chunk, which may be empty; None at the end.
     async fn next(&mut self) -> Result<Option<Chunk>, DbError> {
+        let begun = Instant::now();
         let mut chunk = Chunk::new(&self.columns);
         let columns = &self.columns;
         let read = |row: &ExportRow<'_>| {
@@ -122,7 +133,11 @@ impl Source {
             Ok(if is_full { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         };
         match self.rows.read_chunk(&self.db, read).await? {
-            ChunkEnd::More => Ok(Some(chunk)),
+            ChunkEnd::More { is_server_busy } => {
+                let pace = if is_server_busy { BUSY_PACE } else { 1 };
+                self.next_at = begun + (begun.elapsed() * pace).min(MAX_PAUSE);
+                Ok(Some(chunk))
+            }
             ChunkEnd::Whole => Ok(None),
         }
     }
