@@ -5,7 +5,7 @@
 //!
 //! On a private server with its ordinary settings. The program runs as people run it, from its start to its end. Each
 //! format is written once alone and once beside claims of one task at a time on one connection, whose rate is compared
-//! with the one just before and after.
+//! with the one just before and after; the last column has the rows a second of that export.
 //!
 //! With `--engines`, DuckDB, pandas and DataFusion count each file, and must count what Postgres does. With `--kills`,
 //! exports are killed in the middle, and must leave nothing.
@@ -89,7 +89,10 @@ async fn main() {
 
     let small = bench.export("csv", &["--until", "2000-01-01"]).await;
     println!("an export without rows takes {} MiB", small.memory);
-    println!("{:8} {:>9} {:>9} {:>9} {:>15} {:>8}", "", "rows/s", "MB", "MiB", "transaction", "claims");
+    println!(
+        "{:8} {:>9} {:>9} {:>9} {:>15} {:>8} {:>9}",
+        "", "rows/s", "MB", "MiB", "transaction", "claims", "beside"
+    );
     for format in FORMATS {
         let export = bench.export(format, &[]).await;
         if args.engines {
@@ -100,11 +103,12 @@ async fn main() {
         let ((), after) = claimer.beside(tokio::time::sleep(ALONE)).await;
         let oldest = export.oldest.max(other.oldest);
         println!(
-            "{format:8} {:>9.0} {:>9.1} {:>9} {oldest:>13.1} s {:>6.2} x",
+            "{format:8} {:>9.0} {:>9.1} {:>9} {oldest:>13.1} s {:>6.2} x {:>9.0}",
             export.rows / export.time.as_secs_f64(),
             export.bytes / 1e6,
             export.memory.max(other.memory),
-            beside / before.midpoint(after)
+            beside / before.midpoint(after),
+            other.rows / other.time.as_secs_f64()
         );
     }
     if args.kills > 0 {

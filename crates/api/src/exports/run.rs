@@ -24,7 +24,7 @@ use telemetry::events;
 const MAX_CHUNK_TEXT: usize = 8 << 20;
 
 /// Time from one chunk to the next on a busy server, in times that the chunk took.
-const BUSY_PACE: u32 = 5;
+const BUSY_PACE: u32 = 8;
 /// Maximum time from one chunk to the next, unless the chunk takes longer.
 const MAX_PAUSE: Duration = Duration::from_secs(5);
 

@@ -2,11 +2,16 @@
 //!
 //! SQL has the same as `brand_key`.
 
+use std::borrow::Cow;
+
 use unicode_normalization::UnicodeNormalization;
 
 /// Returns the name in lower case and composed form, without invisible characters and doubled blanks.
 pub fn key(name: &str) -> String {
-    let visible: String = name.chars().filter(|char| !is_invisible(*char)).nfc().collect();
+    let visible: Cow<'_, str> = match name.is_ascii() {
+        true => name.into(),
+        false => name.chars().filter(|char| !is_invisible(*char)).nfc().collect(),
+    };
     visible.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
