@@ -27,7 +27,7 @@ pub async fn unit_prices(
 
 /// Options whose price differs from that of another time, the largest difference first.
 ///
-/// A price that went and came back since then is none. The 2,000 largest changes since then are compared; a filter
+/// A price that went and came back since then is none. The 1,500 largest changes since then are compared; a filter
 /// narrows them.
 #[utoipa::path(get, path = "/api/analytics/price-changes", tag = "analytics",
                responses((status = 200, body = PriceDifferences)))]

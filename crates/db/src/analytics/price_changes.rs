@@ -13,7 +13,7 @@ use domain::menu::product::ProductId;
 use domain::store::StoreId;
 
 /// Maximum number of changes that are compared, the largest first: each takes a few reads.
-pub const MAX_CANDIDATES: i64 = 2_000;
+pub const MAX_CANDIDATES: i64 = 1_500;
 /// Maximum number of changes, the largest first, among which those with some words or of many stores are looked for.
 const MAX_LOOKED: i64 = 5_000;
 /// Maximum number of stores whose changes are read store by store.
