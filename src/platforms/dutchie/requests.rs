@@ -238,7 +238,7 @@ pub fn by_hash(query: &Query, hash: &str) -> Request {
     url.set_query(Some(&format!(
         "operationName={}&variables={}&extensions={}",
         encoded(query.operation),
-        encoded(&query.variables),
+        encoded(&query.parameters),
         encoded(&extensions)
     )));
     request(RequestKind::Fetch, url, query, None)
@@ -246,7 +246,7 @@ pub fn by_hash(query: &Query, hash: &str) -> Request {
 
 /// A POST of the query's whole text.
 pub fn by_text(query: &Query, document: &str) -> Request {
-    let body = FullTextBody { operation_name: query.operation, variables: &query.variables, query: document };
+    let body = FullTextBody { operation_name: query.operation, variables: &query.parameters, query: document };
     request(RequestKind::FetchWithBody, query.endpoint.clone(), query, Some(Bytes::from(json(&body))))
 }
 
