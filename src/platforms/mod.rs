@@ -10,8 +10,10 @@ pub mod definition;
 pub mod query_hashes;
 pub mod registry;
 
+mod answer_errors;
 mod graphql;
 mod grid;
+mod menu_address;
 mod offer;
 mod reading;
 
@@ -19,6 +21,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use url::Url;
 
@@ -141,6 +144,15 @@ pub struct Query {
     pub parameters: String,
     /// Position that the adapter needs to read the answer; kept with the page, read by the adapter only.
     pub cursor: Value,
+}
+
+impl Query {
+    /// The position that the adapter gave it.
+    fn cursor<T: DeserializeOwned>(&self) -> Result<T, FetchError> {
+        let why = |error: serde_json::Error| format!("a bug of the adapter: its query carries no valid cursor ({error})");
+        let host = self.endpoint.host_str().unwrap_or_default().to_owned();
+        T::deserialize(&self.cursor).map_err(|error| FetchError::Decode { host, reason: why(error) })
+    }
 }
 
 /// One answer's part of a menu, and the next query.

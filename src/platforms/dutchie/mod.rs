@@ -15,6 +15,7 @@ use std::sync::Arc;
 use serde_json::json;
 use url::Url;
 
+use super::answer_errors::wrong_store;
 use super::definition::bodies;
 use super::{Adapter, AddressField, BadPlatform, Definition, DiscoveryPoint, MenuPart, PersistedQueries, Query, StoresPart};
 use crate::stealth::{FetchError, Request, Response};
@@ -155,7 +156,7 @@ impl Adapter for Dutchie {
 
     fn read_store(&self, query: &Query, response: &Response) -> Result<Option<FoundStore>, FetchError> {
         let found = self.read_found(query, response)?;
-        let asked: String = requests::cursor(query)?;
+        let asked: String = query.cursor()?;
         let is_asked = |store: &&FoundStore| {
             let names = [Some(&store.platform_dispensary_id), store.slug.as_ref()];
             names.into_iter().flatten().any(|name| name.eq_ignore_ascii_case(&asked))
@@ -168,7 +169,7 @@ impl Adapter for Dutchie {
             [other, ..] => {
                 let other_id = &other.platform_dispensary_id;
                 let asked_for = found.iter().find(is_asked).cloned();
-                asked_for.map(Some).ok_or_else(|| answers::wrong_store_error(response, &asked, other_id))
+                asked_for.map(Some).ok_or_else(|| wrong_store(response, &asked, other_id))
             }
         }
     }
@@ -179,11 +180,11 @@ impl Adapter for Dutchie {
     }
 
     fn read_menu(&self, query: &Query, response: &Response) -> Result<MenuPart, FetchError> {
-        let cursor: MenuCursor = requests::cursor(query)?;
+        let cursor: MenuCursor = query.cursor()?;
         let max_items = MAX_PAGE_FACTOR * self.per_page as usize;
         let read = answers::read_menu_page(query.operation, response, cursor.page(), max_items)?;
         if let Some(other) = read.other_store(cursor.dispensary_id()) {
-            return Err(answers::wrong_store_error(response, cursor.dispensary_id(), other));
+            return Err(wrong_store(response, cursor.dispensary_id(), other));
         }
         let next = cursor.after(&read, self.per_page);
         Ok(MenuPart {

@@ -50,12 +50,6 @@ impl MenuCursor {
     }
 }
 
-pub fn cursor<T: for<'de> Deserialize<'de>>(query: &Query) -> Result<T, FetchError> {
-    let why = |error: serde_json::Error| format!("a bug of the adapter: its query carries no valid cursor ({error})");
-    let host = query.endpoint.host_str().unwrap_or_default().to_owned();
-    T::deserialize(&query.cursor).map_err(|error| FetchError::Decode { host, reason: why(error) })
-}
-
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct MenuVariables<'a> {

@@ -13,6 +13,7 @@ use serde_json::json;
 use serde_json::value::RawValue;
 use url::Url;
 
+use super::answer_errors::unreadable;
 use super::definition::bodies;
 use super::{Adapter, AddressField, BadPlatform, Definition, DiscoveryPoint, MenuPart, Query, StoresPart, graphql};
 use crate::stealth::{FetchError, Request, RequestKind, Response};
@@ -121,11 +122,11 @@ impl Adapter for DutchiePlus {
     }
 
     fn read_store(&self, _: &Query, response: &Response) -> Result<Option<FoundStore>, FetchError> {
-        Err(graphql::unreadable(response, "Dutchie Plus was asked for no store".to_owned()))
+        Err(unreadable(response, "Dutchie Plus was asked for no store".to_owned()))
     }
 
     fn read_stores(&self, _: &Query, response: &Response) -> Result<StoresPart, FetchError> {
-        Err(graphql::unreadable(response, "Dutchie Plus was asked for no stores".to_owned()))
+        Err(unreadable(response, "Dutchie Plus was asked for no stores".to_owned()))
     }
 
     fn read_menu(&self, query: &Query, response: &Response) -> Result<MenuPart, FetchError> {
