@@ -2,9 +2,7 @@
 //!
 //! In: the configuration. Out: all of them, or every fault of any of them, by file.
 
-use crate::platforms::dutchie::DutchieData;
-use crate::platforms::dutchie_plus::DutchiePlusData;
-use crate::platforms::{PlatformData, categories};
+use crate::platforms::{PlatformRegistry, categories};
 use crate::stealth::{Identities, States};
 use domain::menu::category::Categories;
 use settings::{Config, ConfigErrors, Overlay};
@@ -12,7 +10,7 @@ use settings::{Config, ConfigErrors, Overlay};
 pub struct DataFiles {
     pub identities: Identities,
     pub states: States,
-    pub platforms: PlatformData,
+    pub platforms: PlatformRegistry,
     pub categories: Categories,
 }
 
@@ -21,22 +19,25 @@ impl DataFiles {
         let files = &config.overlays;
         let identities = Identities::load(text(&files.identities)).map_err(|error| error.errors);
         let states = States::load(text(&files.states)).map_err(|error| error.errors);
-        let dutchie = DutchieData::load(text(&files.dutchie)).map_err(|bad| vec![bad.to_string()]);
-        let dutchie_plus = DutchiePlusData::load(text(&files.dutchie_plus)).map_err(|bad| vec![bad.to_string()]);
-
+        let platforms = match &states {
+            Ok(states) => PlatformRegistry::new(config, states),
+            // so that the faults of their files are named beside those of the states
+            Err(_) => PlatformRegistry::new(config, &States::default()),
+        };
         let categories = categories::load(text(&files.categories));
 
         let mut errors = ConfigErrors::default();
         note(&mut errors, &files.identities, identities.as_ref().err());
         note(&mut errors, &files.states, states.as_ref().err());
-        note(&mut errors, &files.dutchie, dutchie.as_ref().err());
-        note(&mut errors, &files.dutchie_plus, dutchie_plus.as_ref().err());
         note(&mut errors, &files.categories, categories.as_ref().err());
-        match (identities, states, dutchie, dutchie_plus, categories) {
-            (Ok(identities), Ok(states), Ok(dutchie), Ok(dutchie_plus), Ok(categories)) => {
-                Ok(DataFiles { identities, states, platforms: PlatformData { dutchie, dutchie_plus }, categories })
+        match (identities, states, platforms, categories) {
+            (Ok(identities), Ok(states), Ok(platforms), Ok(categories)) => {
+                Ok(DataFiles { identities, states, platforms, categories })
             }
-            _ => Err(errors),
+            (_, _, platforms, _) => {
+                errors.extend(platforms.err());
+                Err(errors)
+            }
         }
     }
 }
@@ -70,8 +71,8 @@ mod tests {
         let mut config = Config::with(&[]).unwrap();
         config.overlays.identities = overlay("x/identities.toml", "nonsense = 1");
         config.overlays.states = overlay("x/states.toml", "ZZ = 3");
-        config.overlays.dutchie = overlay("x/dutchie.toml", "schema = 999");
-        config.overlays.dutchie_plus = overlay("x/dutchie_plus.toml", "schema = 999");
+        config.overlays.platforms.dutchie = overlay("x/dutchie.toml", "schema = 999");
+        config.overlays.platforms.dutchie_plus = overlay("x/dutchie_plus.toml", "schema = 999");
         let odd = "[flower]\ntitle = 'Flower'\nmeasure = 'mass'\ncovers = ['dutchi:Flower']";
         config.overlays.categories = overlay("x/categories.toml", odd);
         let message = DataFiles::load(&config).err().unwrap().to_string();

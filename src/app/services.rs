@@ -11,7 +11,7 @@ use super::robots::SharedRobots;
 use crate::downloads::{DownloadDeps, DownloadQueue};
 use crate::handlers::media::MediaServices;
 use crate::handlers::{ChangePublisher, ExhaustedHashAlarm, KnownHashes, TaskServices};
-use crate::platforms::{BadPlatform, PlatformRegistry};
+use crate::platforms::PlatformRegistry;
 use crate::stealth::{self, AllowList, FetchError, ProxySource, Sessions, TlsSetupError};
 use db::Db;
 use domain::store::Platform;
@@ -24,9 +24,7 @@ use storage::{Images, Payloads};
 pub enum ServicesError {
     #[error(transparent)]
     Data(#[from] ConfigErrors),
-    #[error(transparent)]
-    Platform(#[from] BadPlatform),
-    #[error("platform.dutchie: {0}")]
+    #[error("the platform's address: {0}")]
     Address(#[from] FetchError),
     #[error("extra_ca_file: {0}")]
     Tls(TlsSetupError),
@@ -44,7 +42,6 @@ pub fn services(
     let loaded = live.current();
     let config = &loaded.config;
     let DataFiles { identities, states, platforms, categories } = DataFiles::load(config)?;
-    let platforms = PlatformRegistry::new(config, platforms, &states)?;
     let politeness = live.part(|config| config.politeness.clone());
     let sessions = Sessions::new(stealth::SessionConfig {
         proxies: Arc::clone(&proxies),
@@ -86,13 +83,13 @@ pub fn downloads(
     services: &TaskServices,
 ) -> Result<Option<(DownloadQueue, DownloadDeps)>, ServicesError> {
     let Some(queue) = &services.downloads else { return Ok(None) };
-    let platform = services.platforms.get(Platform::Dutchie);
+    let platform = services.platforms.get(Platform::DEFAULT);
     let deps = DownloadDeps {
         db: services.db.clone(),
         sessions: services.sessions.clone(),
         images: Images::beside(&services.payloads),
         config: config.images.clone(),
-        hosts: config.platform.dutchie.image_hosts.clone(),
+        hosts: config.platform.image_hosts(),
         page: platform.adapter.endpoint(None)?,
     };
     Ok(Some((queue.clone(), deps)))
@@ -100,7 +97,7 @@ pub fn downloads(
 
 /// The platforms' own hosts and those the operator adds; a store's registered hosts come with its sessions.
 fn allowed_hosts(config: &Config, platforms: &PlatformRegistry) -> AllowList {
-    AllowList::new(platforms.api_hosts().chain(&config.http.host_allowlist).cloned())
+    AllowList::new(platforms.api_hosts().chain(config.http.host_allowlist.iter().cloned()))
 }
 
 #[cfg(test)]
@@ -114,8 +111,7 @@ mod tests {
     fn every_platforms_api_may_be_asked_and_so_may_the_operators_hosts() {
         let set = [("http.host_allowlist", "menu.example"), ("platform.dutchie_plus.key", "a-key")];
         let config = Config::with(&set).unwrap();
-        let DataFiles { states, platforms, .. } = DataFiles::load(&config).unwrap();
-        let platforms = PlatformRegistry::new(&config, platforms, &states).unwrap();
+        let DataFiles { platforms, .. } = DataFiles::load(&config).unwrap();
         let allowed = allowed_hosts(&config, &platforms);
         for platform in Platform::VARIANTS {
             let api = platforms.get(*platform).adapter.endpoint(None).unwrap();

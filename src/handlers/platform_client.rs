@@ -110,7 +110,7 @@ async fn known_hashes(ctx: &Context, platform: Platform, endpoint: &str) -> Resu
     let add = async || {
         // a connection of its own: tasks that wait for this to end must hold none
         let client = db.client().await?;
-        db::hosts::query_hashes::add(&client, platform, &entry.shipped_hashes).await.map(drop)
+        db::hosts::query_hashes::add(&client, platform, entry.shipped_hashes()).await.map(drop)
     };
     entry.hashes_added.get_or_try_init(add).await?;
     let known = db::hosts::query_hashes::candidates(&db.client().await?, platform, endpoint).await?;

@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::{Adapter, DiscoveryPoint, Menu, MenuPage, MenuPart, Query, QueryForm, QueryHashes, StoreRef};
+use super::{Adapter, DiscoveryPoint, Menu, MenuPage, MenuPart, Query, QueryHashes, StoreRef, StoresPart};
 use crate::stealth::{FetchError, Request, Response, Session};
 use domain::menu::MenuBuilder;
 use domain::payload::{FetchStart, MAX_MENU_BYTES, PageQuestion, is_whole};
@@ -105,23 +105,35 @@ impl Crawler<'_> {
         Ok(StoreRef { platform_dispensary_id: found.platform_dispensary_id, slug: found.slug })
     }
 
-    /// The stores around a point, one of each id, including the ones that must not be promoted.
+    /// The stores around a point, one of each id, including the ones that must not be promoted. `MorePages` when the platform's
+    /// limit of pages does not hold them.
     pub async fn discover(&mut self, point: &DiscoveryPoint) -> Result<Vec<FoundStore>, FetchError> {
-        let query = self.adapter.discovery_query(point)?;
         let read = |adapter: &dyn Adapter, query: &Query, response: &Response| adapter.read_stores(query, response);
-        let (_, mut found) = self.ask(&query, read).await?;
-        let mut seen = HashSet::new();
-        found.retain(|store| seen.insert(store.platform_dispensary_id.clone()));
-        Ok(found)
+        let (mut found, mut seen) = (Vec::new(), HashSet::new());
+        let mut next = Some(self.adapter.discovery_query(point)?);
+        for page in 0..self.limits.max_pages {
+            let Some(query) = next.take() else { break };
+            if page > 0 {
+                self.session.pause_between_pages().await;
+            }
+            let (_, part): (_, StoresPart) = self.ask(&query, read).await?;
+            found.extend(part.found.into_iter().filter(|store| seen.insert(store.platform_dispensary_id.clone())));
+            next = part.next;
+        }
+        match next {
+            Some(_) => Err(FetchError::MorePages { seen: found.len(), max_pages: self.limits.max_pages }),
+            None => Ok(found),
+        }
     }
 
     /// Asks by every hash that may work, then by the full text. A stale hash is not counted against the
     /// proxy.
     async fn ask<T: Send + 'static>(&mut self, query: &Query, read: Read<T>) -> Result<(Response, T), FetchError> {
+        let adapter = Arc::clone(self.adapter);
         let candidates = self.hashes.candidates(query.operation);
         for hash in &candidates {
-            let Some(request) = self.adapter.request(query, QueryForm::Persisted(&hash.hash)) else { break };
-            match self.send(&request, query, read).await {
+            let Some(persisted) = adapter.persisted() else { break };
+            match self.send(&persisted.request_by_hash(query, &hash.hash), query, read).await {
                 Err(FetchError::UnknownQuery { .. }) => self.hashes.not_found(hash),
                 Ok(answer) => {
                     self.hashes.worked(hash);
@@ -133,7 +145,7 @@ impl Crawler<'_> {
         if !candidates.is_empty() {
             self.hashes.exhaust(query.operation);
         }
-        let answer = match self.adapter.request(query, QueryForm::FullText) {
+        let answer = match adapter.request(query) {
             Some(request) => self.send(&request, query, read).await,
             None => {
                 let host = query.endpoint.host_str().unwrap_or_default().to_owned();
@@ -273,7 +285,7 @@ mod tests {
             operation: "FilteredProducts",
             endpoint: "https://dutchie.com/graphql".parse().unwrap(),
             referer: "https://dutchie.com/".parse().unwrap(),
-            variables: String::new(),
+            parameters: String::new(),
             cursor: serde_json::Value::Null,
         };
         let half = Bytes::from(vec![b' '; (64 << 20) / 2]);

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::answer_errors::{MAX_MESSAGE_CHARS, truncated, unreadable};
 use super::reading::first_of::FirstOf;
 use super::reading::half_character::with_whole_characters;
 use crate::stealth::{FetchError, Response};
@@ -21,7 +22,6 @@ const STALE: [&str; 4] = [
     "PersistedQueryNotSupported",
 ];
 const UNAUTHENTICATED: [&str; 2] = ["UNAUTHENTICATED", "FORBIDDEN"];
-const MAX_MESSAGE_CHARS: usize = 200;
 /// Maximum number of errors of one answer that are looked at.
 const MAX_ERRORS: usize = 20;
 /// An error or another small object takes a few kilobytes; parsed it takes many times its text.
@@ -72,13 +72,4 @@ pub fn small_value(raw: &RawValue) -> Option<Value> {
         return None;
     }
     serde_json::from_str(raw.get()).or_else(|_| serde_json::from_str(&with_whole_characters(raw.get()))).ok()
-}
-
-/// Counted against no proxy and tried again.
-pub fn truncated(response: &Response) -> FetchError {
-    FetchError::Http { host: response.host.clone(), reason: "the answer is cut off".to_owned() }
-}
-
-pub fn unreadable(response: &Response, why: String) -> FetchError {
-    FetchError::Decode { host: response.host.clone(), reason: why }
 }

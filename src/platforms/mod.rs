@@ -6,13 +6,14 @@
 
 pub mod categories;
 pub mod crawler;
-pub mod dutchie;
-pub mod dutchie_plus;
+pub mod definition;
 pub mod query_hashes;
 pub mod registry;
 
+mod answer_errors;
 mod graphql;
 mod grid;
+mod menu_address;
 mod offer;
 mod reading;
 
@@ -20,21 +21,38 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use url::Url;
 
 use crate::stealth::{FetchError, Request, Response};
+use domain::for_each_platform;
 use domain::menu::{NormalMenu, NormalPage, NormaliseError};
 use domain::payload::{PageQuestion, StoredPage};
+use domain::query_hash::QueryHash;
 use domain::store::{FoundStore, MenuUrlFault, Platform, Store, StoreId};
 use foundation::memory::MemoryPermit;
 use settings::Config;
 
 pub use crawler::{CrawlLimits, Crawler, MenuProgress};
-pub use dutchie::Dutchie;
-pub use dutchie_plus::DutchiePlus;
+pub use definition::{BadPlatform, Definition};
 pub use query_hashes::{HashObservation, QueryHashes};
-pub use registry::{BadPlatform, PlatformData, PlatformEntry, PlatformRegistry};
+pub use registry::{PlatformEntry, PlatformRegistry, adapter};
+
+macro_rules! folders {
+    ($($variant:ident = $folder:ident,)+) => {
+        $(pub mod $folder;)+
+
+        /// All that the platform is.
+        pub const fn definition(platform: Platform) -> &'static Definition {
+            match platform {
+                $(Platform::$variant => &$folder::DEFINITION,)+
+            }
+        }
+    };
+}
+
+for_each_platform!(folders);
 
 /// A menu platform.
 ///
@@ -43,8 +61,13 @@ pub use registry::{BadPlatform, PlatformData, PlatformEntry, PlatformRegistry};
 pub trait Adapter: Send + Sync {
     fn platform(&self) -> Platform;
 
-    /// The persisted queries that it asks by; hashes of others are never sent.
-    fn operations(&self) -> &'static [&'static str];
+    /// Hosts of its API, beside the hosts that stores' rows name; none while it may not be asked.
+    fn api_hosts(&self) -> Vec<String>;
+
+    /// Its persisted queries, if it has any.
+    fn persisted(&self) -> Option<&dyn PersistedQueries> {
+        None
+    }
 
     /// Whether this platform announces how many items a menu holds. Where it does, a menu without that number
     /// fails as `Unannounced`.
@@ -68,60 +91,68 @@ pub trait Adapter: Send + Sync {
     /// Begins a store's menu. `NotAddressable` when the store has no platform id.
     fn menu_query(&self, store: &Store) -> Result<Query, FetchError>;
 
-    /// Puts a query into a request. None when the platform cannot be asked that way.
-    fn request(&self, query: &Query, form: QueryForm<'_>) -> Option<Request>;
+    /// Puts a query into a request, whole. None when the platform can be asked by a hash alone.
+    fn request(&self, query: &Query) -> Option<Request>;
 
     /// Judges and reads an answer to [`Adapter::resolve_query`]: the store that was asked for, or none. An
     /// answer about others only is an error; the only store answered to a slug is taken for it.
     fn read_store(&self, query: &Query, response: &Response) -> Result<Option<FoundStore>, FetchError>;
 
-    /// Judges and reads an answer to [`Adapter::discovery_query`].
-    fn read_stores(&self, query: &Query, response: &Response) -> Result<Vec<FoundStore>, FetchError>;
+    /// Judges and reads an answer to [`Adapter::discovery_query`] or to a query that followed from it.
+    fn read_stores(&self, query: &Query, response: &Response) -> Result<StoresPart, FetchError>;
 
     /// Judges, reads and normalises an answer to [`Adapter::menu_query`] or to a query that followed from it.
     fn read_menu(&self, query: &Query, response: &Response) -> Result<MenuPart, FetchError>;
 }
 
+/// Queries that a platform knows by the hash of their text.
+pub trait PersistedQueries: Send + Sync {
+    /// The operations that are asked by hash; hashes of others are never sent.
+    fn operations(&self) -> &'static [&'static str];
+
+    /// The hashes that this program knows, newest first within an operation.
+    fn shipped_hashes(&self) -> &[QueryHash];
+
+    /// Puts the hash in the place of the query's text.
+    fn request_by_hash(&self, query: &Query, hash: &str) -> Request;
+}
+
 /// Turns the answers of a whole crawl into products; needs nothing of an adapter but its rules. CPU work: run
 /// it by `cpu::run`.
 pub fn normalise(platform: Platform, pages: &[StoredPage<'_>]) -> Result<NormalMenu, NormaliseError> {
-    let bodies: Vec<&[u8]> = pages.iter().map(|page| page.body).collect();
-    match platform {
-        Platform::Dutchie => dutchie::normalize::normalise(&bodies),
-        Platform::DutchiePlus => dutchie_plus::normalize::normalise(&bodies),
-    }
+    (definition(platform).normalise)(pages)
 }
 
 /// Judges menu URLs by the hosts that the platforms know with this configuration.
 pub fn menu_url_fault(config: &Config) -> Arc<MenuUrlFault> {
-    let base_url = config.platform.dutchie.base_url.clone();
-    Arc::new(move |platform: Platform, menu_url: &str, api_host: Option<&str>| match platform {
-        Platform::Dutchie => dutchie::menu_url::fault(menu_url, &base_url, api_host),
-        // its stores are found by their ids alone
-        Platform::DutchiePlus => None,
+    let settings = config.platform.clone();
+    Arc::new(move |platform: Platform, menu_url: &str, api_host: Option<&str>| {
+        (definition(platform).menu_url_fault)(settings.of(platform), menu_url, api_host)
     })
 }
 
-/// An operation and its variables; [`Adapter::request`] makes a request of it, by hash or by full text.
+/// A question to a platform; [`Adapter::request`] makes a request of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Query {
+    /// Name of the question in errors, and of the operation that has a hash.
     pub operation: &'static str,
     pub endpoint: Url,
-    /// The page that a browser would ask from; same origin as `endpoint`.
+    /// The page that a browser would ask from. From one of another origin it sends a preflight, unless the request is a simple
+    /// one.
     pub referer: Url,
-    /// JSON text.
-    pub variables: String,
+    /// JSON text: the variables of a GraphQL query, or the body of a request; empty where the address says all.
+    pub parameters: String,
     /// Position that the adapter needs to read the answer; kept with the page, read by the adapter only.
     pub cursor: Value,
 }
 
-/// Whether a request carries the hash of its query or its text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum QueryForm<'a> {
-    /// The hash of a persisted query.
-    Persisted(&'a str),
-    /// The text by itself, whole.
-    FullText,
+impl Query {
+    /// The position that the adapter gave it.
+    fn cursor<T: DeserializeOwned>(&self) -> Result<T, FetchError> {
+        let why = |error: serde_json::Error| format!("a bug of the adapter: its query carries no valid cursor ({error})");
+        let host = self.endpoint.host_str().unwrap_or_default().to_owned();
+        T::deserialize(&self.cursor).map_err(|error| FetchError::Decode { host, reason: why(error) })
+    }
 }
 
 /// One answer's part of a menu, and the next query.
@@ -132,6 +163,14 @@ pub struct MenuPart {
     /// Size of the whole menu, as upstream states it.
     pub total_count: Option<usize>,
     /// None = the menu is at its end.
+    pub next: Option<Query>,
+}
+
+/// One answer's stores around a point, and the next query.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct StoresPart {
+    pub found: Vec<FoundStore>,
+    /// None = there are no more.
     pub next: Option<Query>,
 }
 

@@ -12,6 +12,7 @@ pub mod half_character;
 pub mod potency;
 pub mod reader;
 pub mod text;
+pub mod value;
 
 use serde_json::value::RawValue;
 

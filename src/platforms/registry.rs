@@ -1,115 +1,119 @@
 //! `PlatformRegistry`: the platforms that this program crawls, each with its adapter, data and limits.
 //!
-//! In: the configuration and the data files. Out: an entry for each [`Platform`]; a platform without an entry
-//! does not compile.
+//! In: the configuration with the data files that it names. Out: an entry for each [`Platform`].
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use strum::VariantArray;
-use thiserror::Error;
 use tokio::sync::OnceCell;
 
-use super::dutchie::{BadBaseUrl, DutchieData};
-use super::dutchie_plus::DutchiePlusData;
-use super::{Adapter, CrawlLimits, DiscoveryPoint, Dutchie, DutchiePlus, Query, QueryForm, grid};
+use super::definition::BadPlatform;
+use super::{Adapter, CrawlLimits, DiscoveryPoint, PersistedQueries, Query, definition, grid};
 use crate::stealth::{FetchError, Request, States};
+use domain::for_each_platform;
 use domain::query_hash::QueryHash;
 use domain::store::Platform;
-use settings::Config;
+use settings::{Config, ConfigErrors, PlatformSettings};
 
-/// The data files of the platforms, one field each.
-pub struct PlatformData {
-    pub dutchie: DutchieData,
-    pub dutchie_plus: DutchiePlusData,
+macro_rules! registry {
+    ($($variant:ident = $folder:ident,)+) => {
+        pub struct PlatformRegistry {
+            $($folder: PlatformEntry,)+
+        }
+
+        impl PlatformRegistry {
+            pub fn get(&self, platform: Platform) -> &PlatformEntry {
+                match platform {
+                    $(Platform::$variant => &self.$folder,)+
+                }
+            }
+        }
+
+        fn all(mut entry: impl FnMut(Platform) -> Option<PlatformEntry>) -> Option<PlatformRegistry> {
+            // each is made before the first that is missing ends it, so that all faults are named
+            $(let $folder = entry(Platform::$variant);)+
+            Some(PlatformRegistry { $($folder: $folder?,)+ })
+        }
+    };
 }
 
-pub struct PlatformRegistry {
-    dutchie: PlatformEntry,
-    dutchie_plus: PlatformEntry,
-}
+for_each_platform!(registry);
 
 pub struct PlatformEntry {
     pub adapter: Arc<dyn Adapter>,
-    /// Hosts of its API, beside the hosts that stores' rows name.
-    pub api_hosts: Vec<String>,
     /// Points at which to look for its stores, by state. Each state has one at least.
     pub discovery_points: BTreeMap<String, Vec<DiscoveryPoint>>,
-    /// The hashes of the platform's data file, newest first.
-    pub shipped_hashes: Vec<QueryHash>,
     /// Cell that is set once this process has added the shipped hashes that the table lacks.
     pub hashes_added: OnceCell<()>,
     pub limits: CrawlLimits,
 }
 
-/// A platform's configuration that the adapter does not take.
-#[derive(Debug, Error)]
-pub enum BadPlatform {
-    #[error("platform.dutchie.base_url: {0}")]
-    Dutchie(BadBaseUrl),
-    #[error("platform.dutchie_plus.base_url: {0}")]
-    DutchiePlus(url::ParseError),
-}
-
 impl PlatformRegistry {
-    /// Fails when a configured base address is not one of a web server.
-    pub fn new(config: &Config, data: PlatformData, states: &States) -> Result<PlatformRegistry, BadPlatform> {
-        Ok(PlatformRegistry {
-            dutchie: dutchie(config, data.dutchie, states).map_err(BadPlatform::Dutchie)?,
-            dutchie_plus: dutchie_plus(config, data.dutchie_plus).map_err(BadPlatform::DutchiePlus)?,
-        })
+    /// Fails with all faults of the settings and of the data files.
+    pub fn new(config: &Config, states: &States) -> Result<PlatformRegistry, ConfigErrors> {
+        let mut errors = ConfigErrors::default();
+        let registry = all(|platform| match PlatformEntry::new(platform, config, states) {
+            Ok(entry) => Some(entry),
+            Err(BadPlatform::BaseUrl(why)) => {
+                errors.push("", format!("platform.{platform}.base_url"), why);
+                None
+            }
+            Err(BadPlatform::Data(why)) => {
+                let file = config.overlays.platforms.of(platform);
+                let name = file.map_or_else(|| format!("{platform}.toml"), |file| file.path.display().to_string());
+                errors.push(name, "", why);
+                None
+            }
+        });
+        registry.ok_or(errors)
     }
 
     /// API hosts of all platforms.
-    pub fn api_hosts(&self) -> impl Iterator<Item = &String> {
-        Platform::VARIANTS.iter().flat_map(|platform| &self.get(*platform).api_hosts)
-    }
-
-    pub fn get(&self, platform: Platform) -> &PlatformEntry {
-        match platform {
-            Platform::Dutchie => &self.dutchie,
-            Platform::DutchiePlus => &self.dutchie_plus,
-        }
+    pub fn api_hosts(&self) -> impl Iterator<Item = String> {
+        Platform::VARIANTS.iter().flat_map(|platform| self.get(*platform).adapter.api_hosts())
     }
 }
 
 impl PlatformEntry {
+    /// The known hashes of its persisted queries, newest first within an operation.
+    pub fn shipped_hashes(&self) -> &[QueryHash] {
+        self.adapter.persisted().map_or(&[], PersistedQueries::shipped_hashes)
+    }
+
+    fn new(platform: Platform, config: &Config, states: &States) -> Result<PlatformEntry, BadPlatform> {
+        let adapter = adapter(platform, config)?;
+        Ok(PlatformEntry {
+            discovery_points: if adapter.lists_stores() { points_of_states(states) } else { BTreeMap::new() },
+            adapter,
+            hashes_added: OnceCell::new(),
+            limits: limits(config, config.platform.of(platform)),
+        })
+    }
+
     /// A request as any visitor makes it, to check a proxy with: for the stores around `point`. None when
     /// neither a hash nor a document is shipped for it.
     pub fn probe(&self, point: &DiscoveryPoint) -> Result<Option<(Query, Request)>, FetchError> {
         let query = self.adapter.discovery_query(point)?;
-        let hash = self.shipped_hashes.iter().find(|known| known.operation == query.operation);
-        let form = hash.map_or(QueryForm::FullText, |known| QueryForm::Persisted(&known.hash));
-        Ok(self.adapter.request(&query, form).map(|request| (query, request)))
+        let by_hash = || {
+            let persisted = self.adapter.persisted()?;
+            let known = persisted.shipped_hashes().iter().find(|known| known.operation == query.operation)?;
+            Some(persisted.request_by_hash(&query, &known.hash))
+        };
+        Ok(by_hash().or_else(|| self.adapter.request(&query)).map(|request| (query, request)))
     }
 }
 
-fn dutchie(config: &Config, data: DutchieData, states: &States) -> Result<PlatformEntry, BadBaseUrl> {
-    let settings = &config.platform.dutchie;
-    let shipped_hashes = data.hashes().to_vec();
-    let adapter = Dutchie::new(settings, data)?;
-    Ok(PlatformEntry {
-        api_hosts: adapter.api_host().map(str::to_owned).into_iter().collect(),
-        discovery_points: points_of_states(states),
-        adapter: Arc::new(adapter),
-        shipped_hashes,
-        hashes_added: OnceCell::new(),
-        limits: CrawlLimits { max_pages: config.http.max_pages as usize, min_coverage: settings.min_coverage },
-    })
+fn limits(config: &Config, settings: &PlatformSettings) -> CrawlLimits {
+    // where a page has no size, one answer is the whole menu
+    let max_pages = if settings.per_page == 0 { 1 } else { config.http.max_pages as usize };
+    CrawlLimits { max_pages, min_coverage: settings.min_coverage }
 }
 
-/// One answer is the whole menu; it need not announce a total.
-fn dutchie_plus(config: &Config, data: DutchiePlusData) -> Result<PlatformEntry, url::ParseError> {
-    let settings = &config.platform.dutchie_plus;
-    let adapter = DutchiePlus::new(settings, data)?;
-    Ok(PlatformEntry {
-        api_hosts: adapter.api_host().map(str::to_owned).into_iter().collect(),
-        discovery_points: BTreeMap::new(),
-        adapter: Arc::new(adapter),
-        shipped_hashes: Vec::new(),
-        hashes_added: OnceCell::new(),
-        limits: CrawlLimits { max_pages: 1, min_coverage: settings.min_coverage },
-    })
+/// The adapter of a platform, with its settings and data.
+pub fn adapter(platform: Platform, config: &Config) -> Result<Arc<dyn Adapter>, BadPlatform> {
+    let data = config.overlays.platforms.of(platform).map(|file| file.text.as_str());
+    (definition(platform).adapter)(config.platform.of(platform), data)
 }
 
 /// The points of states.toml, for platforms that find stores around a point: the written ones, otherwise a
@@ -134,9 +138,7 @@ mod tests {
     #[case::of_dutchie_plus("platform.dutchie_plus.min_coverage", [0.995, 0.5])]
     fn each_platform_has_a_coverage_of_its_own(#[case] setting: &'static str, #[case] expected: [f64; 2]) {
         let config = Config::with(&[(setting, "0.5")]).unwrap();
-        let (dutchie, dutchie_plus) = (DutchieData::load(None).unwrap(), DutchiePlusData::load(None).unwrap());
-        let data = PlatformData { dutchie, dutchie_plus };
-        let registry = PlatformRegistry::new(&config, data, &States::load(None).unwrap()).unwrap();
+        let registry = PlatformRegistry::new(&config, &States::load(None).unwrap()).unwrap();
         let of = |platform| registry.get(platform).limits.min_coverage;
         assert_eq!([of(Platform::Dutchie), of(Platform::DutchiePlus)], expected);
     }

@@ -12,7 +12,7 @@ use domain::store::state_code::two_letters;
 
 pub const EMBEDDED: &str = include_str!("../../config/states.toml");
 
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StateLocale {
     pub timezone: String,
@@ -27,7 +27,7 @@ pub struct StateLocale {
     pub points: Vec<[f64; 3]>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct States {
     by_code: BTreeMap<String, StateLocale>,
     default: StateLocale,

@@ -10,9 +10,8 @@ use domain::menu::NormalMenu;
 use domain::menu::product::{Potency, Product};
 use domain::payload::FetchStart;
 use domain::store::{FoundStore, Platform, Store};
-use drover::platforms::dutchie::DutchieData;
 use drover::platforms::{
-    Adapter, CrawlLimits, Crawler, DiscoveryPoint, Dutchie, HashObservation, Menu, QueryHashes, StoreRef,
+    self, Adapter, CrawlLimits, Crawler, DiscoveryPoint, HashObservation, Menu, QueryHashes, StoreRef,
 };
 use drover::stealth::{FetchError, Session, SessionAsk};
 use foundation::clock::Clock;
@@ -35,9 +34,8 @@ impl PlatformHarness {
     fn new(settings: Settings) -> PlatformHarness {
         let sim = Simulator::start(Settings { blocked_proxies: 0, proxies: 3, ..settings }).unwrap();
         let config = Config::with(&[("platform.dutchie.base_url", sim.base_url())]).unwrap();
-        let data = DutchieData::load(None).unwrap();
-        let hashes = QueryHashes::new(data.hashes().to_vec());
-        let adapter = Arc::new(Dutchie::new(&config.platform.dutchie, data).unwrap());
+        let adapter = platforms::adapter(Platform::Dutchie, &config).unwrap();
+        let hashes = QueryHashes::new(adapter.persisted().unwrap().shipped_hashes().to_vec());
         let session = test_sessions::sessions(test_sessions::proxies(&sim), "127.0.0.1").open(SessionAsk::default());
         let limits = CrawlLimits { max_pages: 40, min_coverage: 0.995 };
         PlatformHarness { sim, adapter, session, hashes, limits }
@@ -102,7 +100,7 @@ async fn normalised(menu: Menu) -> NormalMenu {
     let file = payloads.write(content).await.unwrap();
     let stored = payloads.read(&file.storage_path, &file.sha256).await.unwrap();
     assert_eq!(stored.head, head);
-    let normal = drover::platforms::normalise(Platform::Dutchie, &stored.pages()).unwrap();
+    let normal = platforms::normalise(Platform::Dutchie, &stored.pages()).unwrap();
     assert_eq!(normal, menu.normal, "a payload's file holds what its fetch has seen");
     normal
 }

@@ -73,12 +73,8 @@ pub struct CrawlLimits {
 
 impl CrawlLimits {
     pub fn of(config: &settings::Config) -> CrawlLimits {
-        let platforms = &config.platform;
-        let urls = [
-            (Platform::Dutchie, &platforms.dutchie.base_url),
-            (Platform::DutchiePlus, &platforms.dutchie_plus.base_url),
-        ];
-        CrawlLimits { base_urls: urls.map(|(platform, url)| (platform.to_string(), url.clone())).into() }
+        let urls = config.platform.iter().map(|(platform, settings)| (platform.to_string(), settings.base_url.clone()));
+        CrawlLimits { base_urls: urls.collect() }
     }
 }
 

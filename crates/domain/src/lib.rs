@@ -13,6 +13,7 @@ pub mod media;
 pub mod menu;
 pub mod notification;
 pub mod payload;
+pub mod platform_list;
 pub mod proxy;
 pub mod query_hash;
 pub mod retention;

@@ -7,20 +7,25 @@ pub mod state_code;
 pub mod us_states;
 
 use serde::{Deserialize, Serialize};
-use strum::{Display, IntoStaticStr};
+use strum::{Display, IntoStaticStr, VariantArray};
 
+use super::platform_list::for_each_platform;
 use super::vocabulary::{from_text, vocabulary};
 
 pub type StoreId = i64;
 
-vocabulary! {
-    /// A menu platform that has an adapter.
-    pub enum Platform {
-        Dutchie,
-        /// Dutchie's API for partners, by a key.
-        DutchiePlus,
-    }
+macro_rules! platform {
+    ($($variant:ident = $folder:ident,)+) => {
+        vocabulary! {
+            /// A menu platform that has an adapter.
+            pub enum Platform {
+                $($variant,)+
+            }
+        }
+    };
 }
+
+for_each_platform!(platform);
 
 /// Number of crawls in a row without a product after which a person has to look (in SQL: v_store_statuses).
 pub const EMPTY_MENUS: i64 = 3;
@@ -45,7 +50,7 @@ vocabulary! {
 
 impl Platform {
     /// The platform of a request that names none.
-    pub const DEFAULT: Platform = Platform::Dutchie;
+    pub const DEFAULT: Platform = Platform::VARIANTS[0];
 }
 
 from_text! { Platform: UnknownPlatform, "platform", "platforms" }

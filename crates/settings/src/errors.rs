@@ -39,6 +39,11 @@ impl ConfigErrors {
         self.0.push(Fault::new(origin, key, problem));
     }
 
+    /// Adds the faults of others.
+    pub fn extend(&mut self, others: impl IntoIterator<Item = ConfigErrors>) {
+        self.0.extend(others.into_iter().flat_map(|others| others.0));
+    }
+
     /// Ok when there is no fault.
     pub fn into_result(mut self) -> Result<(), ConfigErrors> {
         if self.0.is_empty() {

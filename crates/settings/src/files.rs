@@ -7,9 +7,10 @@ use std::{fs, io};
 use nix::unistd::geteuid;
 
 use super::errors::ConfigErrors;
+use super::platforms::{DEFAULTS, PlatformOverlays};
 
 /// The manual, which is also the schema.
-pub const DEFAULT: File<'static> = File::compiled("default", include_str!("../../../config/default.toml"));
+pub const DEFAULT: File<'static> = File::compiled("default", DEFAULTS);
 
 /// Directory that is read where none is named.
 pub const USUAL_DIRECTORY: &str = "config";
@@ -51,8 +52,7 @@ pub struct Overlay {
 pub struct Overlays {
     pub identities: Option<Overlay>,
     pub states: Option<Overlay>,
-    pub dutchie: Option<Overlay>,
-    pub dutchie_plus: Option<Overlay>,
+    pub platforms: PlatformOverlays,
     pub categories: Option<Overlay>,
 }
 
@@ -119,8 +119,7 @@ impl Directory {
         Overlays {
             identities: self.read("identities", errors),
             states: self.read("states", errors),
-            dutchie: self.read("dutchie", errors),
-            dutchie_plus: self.read("dutchie_plus", errors),
+            platforms: PlatformOverlays::read(|name| self.read(name, errors)),
             categories: self.read("categories", errors),
         }
     }

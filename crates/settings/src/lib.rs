@@ -9,6 +9,7 @@ mod errors;
 mod files;
 pub mod kept;
 mod layers;
+mod platforms;
 mod live;
 mod load;
 mod secret;
@@ -33,6 +34,7 @@ pub use errors::{ConfigErrors, Fault};
 pub use files::{Overlay, Overlays};
 pub use live::{Live, LiveConfig, SettingChange, changes};
 pub use load::{Flag, LoadedConfig, Sources};
+pub use platforms::{PlatformSettings, Platforms};
 pub use secret::Secret;
 pub use show::Setting;
 
@@ -377,37 +379,6 @@ impl Politeness {
             hold_cap: self.retry_after_cap,
         }
     }
-}
-
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Platforms {
-    pub dutchie: Dutchie,
-    pub dutchie_plus: DutchiePlus,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Dutchie {
-    /// Scheme, host and port of the platform's own API; a store's api_host replaces host and port only.
-    pub base_url: String,
-    pub api_path: String,
-    pub per_page: u32,
-    /// A crawl that holds less of the announced products fails.
-    pub min_coverage: f64,
-    /// Hosts from which images of products and brands may be downloaded.
-    pub image_hosts: Vec<String>,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct DutchiePlus {
-    pub base_url: String,
-    pub api_path: String,
-    /// A crawl that holds less of the announced products fails.
-    pub min_coverage: f64,
-    /// Empty = the platform's stores are not crawled.
-    pub key: Secret,
 }
 
 #[derive(Clone, Debug, Deserialize)]

@@ -15,11 +15,10 @@ pub struct Setting {
     pub origin: String,
 }
 
-/// Keys of type [`Secret`](super::Secret).
-const SECRETS: [&str; 8] = [
+/// Keys of type [`Secret`](super::Secret), beside the platforms' keys.
+const SECRETS: [&str; 7] = [
     "client.token",
     "images.signing_key",
-    "platform.dutchie_plus.key",
     "secrets.key",
     "secrets.previous_keys",
     "storage.access_key_id",
@@ -28,7 +27,7 @@ const SECRETS: [&str; 8] = [
 ];
 
 pub fn is_secret(key: &str) -> bool {
-    SECRETS.contains(&key)
+    SECRETS.contains(&key) || (key.starts_with("platform.") && key.ends_with(".key"))
 }
 
 impl Setting {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use strum::VariantArray;
 
-use super::{Config, ConfigErrors, Setting};
+use super::{Config, ConfigErrors, PlatformSettings, Setting};
 use domain::http::host_name::HostName;
 use domain::http::robots::RobotsPolicy;
 use domain::media::account::check_platform;
@@ -184,29 +184,9 @@ impl Config {
             rules.require(is_good, "politeness.robots_by_host", &expected);
         }
 
-        let dutchie = &self.platform.dutchie;
-        rules.min_count("platform.dutchie.per_page", dutchie.per_page as usize, 1);
-        let fits = dutchie.per_page <= MAX_PER_PAGE;
-        rules.require(fits, "platform.dutchie.per_page", &format!("must be at most {MAX_PER_PAGE}"));
-        rules.share("platform.dutchie.min_coverage", dutchie.min_coverage);
-        let path = dutchie.api_path.starts_with('/');
-        rules.require(path, "platform.dutchie.api_path", "must begin with a slash");
-        let web = url::Url::parse(&dutchie.base_url)
-            .is_ok_and(|url| matches!(url.scheme(), "http" | "https") && has_host(&url));
-        rules.require(web, "platform.dutchie.base_url", "must be an http or https address");
-
-        let plus = &self.platform.dutchie_plus;
-        let path = plus.api_path.starts_with('/');
-        rules.require(path, "platform.dutchie_plus.api_path", "must begin with a slash");
-        rules.share("platform.dutchie_plus.min_coverage", plus.min_coverage);
-        let sealed = url::Url::parse(&plus.base_url).is_ok_and(|url| keeps_a_key_secret(&url));
-        rules.require(sealed, "platform.dutchie_plus.base_url", "must be an https address: proxies would read the key");
-        let fits_a_header = plus.key.reveal().bytes().all(|byte| byte.is_ascii_graphic());
-        rules.require(
-            fits_a_header,
-            "platform.dutchie_plus.key",
-            "contains a blank or a character that a header cannot have",
-        );
+        for (platform, settings) in self.platform.iter() {
+            platform_rules(settings, |field| format!("platform.{platform}.{field}"), rules);
+        }
     }
 
     fn media_rules(&self, rules: &mut Rules) {
@@ -234,10 +214,6 @@ impl Config {
         let is_long = key.is_empty() || key.len() >= MIN_SIGNING_KEY;
         rules.require(is_long, "images.signing_key", &format!("must have at least {MIN_SIGNING_KEY} characters"));
         rules.min_count("images.render_queue", images.render_queue, 1);
-        for host in &self.platform.dutchie.image_hosts {
-            let problem = format!("'{host}' is not a host name or address");
-            rules.require(is_host(host), "platform.dutchie.image_hosts", &problem);
-        }
     }
 
     fn server_rules(&self, rules: &mut Rules) {
@@ -297,6 +273,30 @@ impl Config {
     }
 }
 
+fn platform_rules(settings: &PlatformSettings, key_of: impl Fn(&str) -> String, rules: &mut Rules) {
+    let per_page = key_of("per_page");
+    if rules.has(&per_page) {
+        rules.min_count(&per_page, settings.per_page as usize, 1);
+        let fits = settings.per_page <= MAX_PER_PAGE;
+        rules.require(fits, &per_page, &format!("must be at most {MAX_PER_PAGE}"));
+    }
+    rules.share(&key_of("min_coverage"), settings.min_coverage);
+    rules.require(settings.api_path.starts_with('/'), &key_of("api_path"), "must begin with a slash");
+    for host in &settings.image_hosts {
+        rules.require(is_host(host), &key_of("image_hosts"), &format!("'{host}' is not a host name or address"));
+    }
+
+    let (base_url, key) = (url::Url::parse(&settings.base_url), key_of("key"));
+    if !rules.has(&key) {
+        let is_web = base_url.is_ok_and(|url| matches!(url.scheme(), "http" | "https") && has_host(&url));
+        return rules.require(is_web, &key_of("base_url"), "must be an http or https address");
+    }
+    let is_sealed = base_url.is_ok_and(|url| keeps_a_key_secret(&url));
+    rules.require(is_sealed, &key_of("base_url"), "must be an https address: proxies would read the key");
+    let fits_a_header = settings.key.reveal().bytes().all(|byte| byte.is_ascii_graphic());
+    rules.require(fits_a_header, &key, "contains a blank or a character that a header cannot have");
+}
+
 /// Whether it is a name in Kubernetes, as it is written in a path.
 fn is_label(text: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
@@ -323,6 +323,11 @@ pub(super) struct Rules<'a> {
 }
 
 impl Rules<'_> {
+    /// Whether the schema has this key.
+    fn has(&self, key: &str) -> bool {
+        self.settings.iter().any(|setting| setting.key == key)
+    }
+
     fn refuse(&mut self, key: &str, problem: String) {
         let setting = self.settings.iter().find(|setting| setting.key == key);
         self.errors.push(setting.map_or("", |setting| setting.origin.as_str()), key, problem);

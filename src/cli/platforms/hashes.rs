@@ -7,7 +7,6 @@ use serde::Serialize;
 
 use crate::app::data::DataFiles;
 use crate::cli::{CliError, Env, ExitCode, time};
-use crate::platforms::PlatformRegistry;
 use db::hosts;
 use db::hosts::query_hashes::QueryHashRow;
 use domain::query_hash::QueryHash;
@@ -74,9 +73,9 @@ async fn add(mut added: AddedHash, env: &Env) -> anyhow::Result<ExitCode> {
 
 /// Refuses hashes of other operations, which would never be sent.
 fn require_operation(added: &AddedHash, env: &Env) -> anyhow::Result<()> {
-    let DataFiles { states, platforms, .. } = DataFiles::load(&env.config)?;
-    let registry = PlatformRegistry::new(&env.config, platforms, &states)?;
-    let known = registry.get(added.platform).adapter.operations();
+    let registry = DataFiles::load(&env.config)?.platforms;
+    let adapter = &registry.get(added.platform).adapter;
+    let known = adapter.persisted().map_or(&[][..], |persisted| persisted.operations());
     if known.contains(&added.operation.as_str()) {
         return Ok(());
     }

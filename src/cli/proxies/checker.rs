@@ -62,8 +62,7 @@ pub struct Checker {
 
 impl Checker {
     pub fn new(config: &Config, rows: &[ProxyRow]) -> anyhow::Result<Checker> {
-        let DataFiles { identities, states, platforms, .. } = DataFiles::load(config)?;
-        let registry = PlatformRegistry::new(config, platforms, &states)?;
+        let DataFiles { identities, states, platforms: registry, .. } = DataFiles::load(config)?;
         let platform = registry.get(PLATFORM);
         let points = platform.discovery_points.values().flatten().cloned().collect();
         let proxies = Arc::new(SingleUseProxies::new(rows));
@@ -71,7 +70,7 @@ impl Checker {
             proxies: proxies.clone(),
             identities,
             states,
-            allowed_hosts: AllowList::new(platform.api_hosts.clone()),
+            allowed_hosts: AllowList::new(platform.adapter.api_hosts()),
             http: settings::Http {
                 whole_timeout: config.http.whole_timeout.min(MAX_CHECK_TIME),
                 ..config.http.clone()

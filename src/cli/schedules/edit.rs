@@ -6,7 +6,6 @@ use serde::Serialize;
 
 use crate::app::data::DataFiles;
 use crate::cli::{CliError, Env, ExitCode, groups, values};
-use crate::platforms::PlatformRegistry;
 use contract::schedules::{SavedSchedule, ScheduleRequest, ScheduleUpdate};
 use domain::schedule::INTERVALS;
 use domain::store;
@@ -121,8 +120,7 @@ pub async fn add(args: Add, env: &Env) -> anyhow::Result<ExitCode> {
 }
 
 fn require_list(platform: Platform, config: &Config) -> anyhow::Result<()> {
-    let DataFiles { states, platforms, .. } = DataFiles::load(config)?;
-    match PlatformRegistry::new(config, platforms, &states)?.get(platform).adapter.lists_stores() {
+    match DataFiles::load(config)?.platforms.get(platform).adapter.lists_stores() {
         true => Ok(()),
         false => {
             let why = format!("--platform: {platform} lists no stores; import them with `drover stores import`");

@@ -6,6 +6,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::normalize::{self, PageRead};
+use crate::platforms::answer_errors::{truncated, unreadable};
 use crate::platforms::graphql;
 use crate::platforms::reading::errors::{self, Cost};
 use crate::platforms::reading::first_of::FirstOf;
@@ -34,11 +35,11 @@ pub fn read_stores(
     response: &Response,
     read: impl Fn(&Value) -> Option<FoundStore>,
 ) -> Result<Vec<FoundStore>, FetchError> {
-    let Some(text) = text(&response.body) else { return Err(graphql::truncated(response)) };
+    let Some(text) = text(&response.body) else { return Err(truncated(response)) };
     let answer: StoresAnswer<'_> = match serde_json::from_str(&text) {
         Ok(answer) => answer,
-        Err(error) if error.is_eof() => return Err(graphql::truncated(response)),
-        Err(error) => return response.require_success().and(Err(graphql::unreadable(response, error.to_string()))),
+        Err(error) if error.is_eof() => return Err(truncated(response)),
+        Err(error) => return response.require_success().and(Err(unreadable(response, error.to_string()))),
     };
     let cost = errors::cost(answer.errors, &["filteredDispensaries"]);
     if cost == Cost::Answer {
@@ -47,9 +48,9 @@ pub fn read_stores(
     response.require_success()?;
     let found = answer.data.and_then(|data| data.filtered_dispensaries);
     let FirstOf { kept, dropped } =
-        found.ok_or_else(|| graphql::unreadable(response, "no filteredDispensaries in it".to_owned()))?;
+        found.ok_or_else(|| unreadable(response, "no filteredDispensaries in it".to_owned()))?;
     if dropped > 0 {
-        return Err(graphql::unreadable(response, format!("more than {MAX_STORES} stores")));
+        return Err(unreadable(response, format!("more than {MAX_STORES} stores")));
     }
     let stores: Vec<Option<FoundStore>> = kept.into_iter().map(|store| read(&graphql::small_value(store)?)).collect();
     // a store that is left out would be taken for one that has vanished
@@ -73,11 +74,4 @@ struct StoresAnswer<'a> {
 struct StoresData<'a> {
     #[serde(borrow)]
     filtered_dispensaries: Option<FirstOf<'a, MAX_STORES>>,
-}
-
-/// Counted against no proxy, tried again, never kept: another store's answer, from a cache or a filter that
-/// was ignored.
-pub fn wrong_store_error(response: &Response, asked: &str, answered: &str) -> FetchError {
-    let reason = format!("wrong_store: it was asked for {asked} and answered about {answered}");
-    FetchError::Http { host: response.host.clone(), reason }
 }

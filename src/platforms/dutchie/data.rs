@@ -1,4 +1,4 @@
-//! `DutchieData`: the known hashes and the query documents, from `config/dutchie.toml` or a file that
+//! `DutchieData`: the known hashes and the query documents, from `data.toml` or a file that
 //! replaces it.
 
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ use thiserror::Error;
 use super::OPERATIONS;
 use domain::query_hash::QueryHash;
 
-const SHIPPED: &str = include_str!("../../../config/dutchie.toml");
+const SHIPPED: &str = include_str!("data.toml");
 const SCHEMA: u32 = 1;
 /// Operation that is known, and sent by no adapter of this program.
 const UNUSED_OPERATION: &str = "DispensarySearch";

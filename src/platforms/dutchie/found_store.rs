@@ -5,7 +5,7 @@ use serde_json::Value;
 use url::Url;
 
 use super::{MenuUrl, requests};
-use crate::platforms::reading::reader;
+use crate::platforms::reading::value::{degrees, key, text};
 use domain::store;
 use domain::store::{FoundStore, RejectionReason};
 use domain::switches::word;
@@ -91,23 +91,6 @@ fn menu_url(store: &Value, slug: Option<&str>, base_url: &Url) -> Option<String>
 fn address(store: &Value) -> Option<String> {
     let lines: Vec<String> = ["ln1", "ln2"].iter().filter_map(|line| text(&store["location"][line])).collect();
     if lines.is_empty() { text(&store["address"]) } else { Some(lines.join(", ")) }
-}
-
-fn degrees(value: &Value, limit: f64) -> Option<f64> {
-    value.as_f64().filter(|degrees| degrees.abs() <= limit)
-}
-
-fn text(value: &Value) -> Option<String> {
-    match value {
-        Value::String(text) => reader::clean(text),
-        Value::Number(number) => Some(number.to_string()),
-        _ => None,
-    }
-}
-
-/// None when it is too long: part of an id or slug is another one.
-fn key(value: &Value) -> Option<String> {
-    text(value).filter(|text| reader::fits_a_key(text))
 }
 
 #[cfg(test)]

@@ -2,6 +2,8 @@
 
 use url::Url;
 
+use crate::platforms::menu_address;
+
 /// A menu's address and its name of the store: a slug, which may be a vanity one, or an id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MenuUrl {
@@ -18,17 +20,12 @@ const PATH_PREFIXES: [&str; 3] = ["dispensary", "embedded-menu", "stores"];
 impl MenuUrl {
     /// None when it is not an address of a menu.
     pub fn parse(text: &str) -> Option<MenuUrl> {
-        let text = text.trim();
-        let has_scheme = text.split_once("://").is_some_and(|(scheme, _)| !scheme.contains(['/', '?', '#']));
-        let url = if has_scheme { Url::parse(text) } else { Url::parse(&format!("https://{text}")) }.ok()?;
-        if !matches!(url.scheme(), "http" | "https") {
-            return None;
-        }
+        let url = menu_address::parse(text)?;
         let mut parts = url.path_segments()?.filter(|part| !part.is_empty());
         let kind = parts.next().filter(|kind| PATH_PREFIXES.contains(kind))?;
         let name = parts.next()?;
         let name = if kind == "embedded-menu" { name.strip_suffix(".js").unwrap_or(name) } else { name };
-        is_name(name).then(|| MenuUrl { name_or_id: name.to_owned(), url: url.clone() })
+        menu_address::is_name(name).then(|| MenuUrl { name_or_id: name.to_owned(), url: url.clone() })
     }
 }
 
@@ -55,12 +52,6 @@ pub fn fault(menu_url: &str, base_url: &str, api_host: Option<&str>) -> Option<S
 
 fn host_of(url: &str) -> Option<String> {
     Url::parse(url).ok()?.host_str().map(str::to_owned)
-}
-
-fn is_name(name: &str) -> bool {
-    (1..=200).contains(&name.len())
-        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'))
-        && name.bytes().any(|byte| byte.is_ascii_alphanumeric())
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The Dutchie platform: its queries, how its answers are judged, and its menus normalised.
 //!
 //! Everything it can change without notice (hashes, hosts, the API paths of its shards) is data:
-//! `config/dutchie.toml`, the configuration, and the store's own columns.
+//! `data.toml`, the configuration, and the store's own columns.
 
 mod answers;
 mod data;
@@ -10,17 +10,31 @@ pub mod menu_url;
 pub mod normalize;
 mod requests;
 
+use std::sync::Arc;
+
 use serde_json::json;
-use thiserror::Error;
 use url::Url;
 
-use super::{Adapter, AddressField, DiscoveryPoint, MenuPart, Query, QueryForm};
+use super::answer_errors::wrong_store;
+use super::definition::bodies;
+use super::{Adapter, AddressField, BadPlatform, Definition, DiscoveryPoint, MenuPart, PersistedQueries, Query, StoresPart};
 use crate::stealth::{FetchError, Request, Response};
+use domain::query_hash::QueryHash;
 use domain::store::{FoundStore, Platform, Store};
+use settings::PlatformSettings;
 use menu_url::MenuUrl;
 use requests::{MenuCursor, StoreFilter};
 
 pub use data::{DataError, DutchieData};
+
+pub const DEFINITION: Definition = Definition {
+    adapter: |settings, data| {
+        let data = DutchieData::load(data).map_err(|bad| BadPlatform::Data(bad.to_string()))?;
+        Ok(Arc::new(Dutchie::new(settings, data)?))
+    },
+    normalise: |pages| normalize::normalise(&bodies(pages)),
+    menu_url_fault: |settings, menu_url, api_host| menu_url::fault(menu_url, &settings.base_url, api_host),
+};
 
 const MENU_OPERATION: &str = "FilteredProducts";
 const STORES_OPERATION: &str = "ConsumerDispensaries";
@@ -38,25 +52,10 @@ pub struct Dutchie {
     data: DutchieData,
 }
 
-#[derive(Debug, Error)]
-#[error("'{given}' is not the address of a web server: {why}")]
-pub struct BadBaseUrl {
-    given: String,
-    why: String,
-}
-
 impl Dutchie {
-    pub fn new(config: &settings::Dutchie, data: DutchieData) -> Result<Self, BadBaseUrl> {
-        let bad = |why: String| BadBaseUrl { given: config.base_url.clone(), why };
-        let base_url = Url::parse(&config.base_url).map_err(|error| bad(error.to_string()))?;
-        if !matches!(base_url.scheme(), "http" | "https") {
-            return Err(bad("it is neither http nor https".to_owned()));
-        }
-        Ok(Dutchie { base_url, api_path: config.api_path.clone(), per_page: config.per_page, data })
-    }
-
-    pub fn api_host(&self) -> Option<&str> {
-        self.base_url.host_str()
+    pub fn new(settings: &PlatformSettings, data: DutchieData) -> Result<Self, BadPlatform> {
+        let base_url = settings.parse_base_url().map_err(BadPlatform::BaseUrl)?;
+        Ok(Dutchie { base_url, api_path: settings.api_path.clone(), per_page: settings.per_page, data })
     }
 
     fn stores_query(&self, endpoint: Url, referer: Url, filter: StoreFilter<'_>) -> Query {
@@ -64,12 +63,30 @@ impl Dutchie {
             StoreFilter::ByName { name_or_id } => json!(name_or_id),
             StoreFilter::Around { .. } => serde_json::Value::Null,
         };
-        Query { operation: STORES_OPERATION, endpoint, referer, variables: requests::store_variables(filter), cursor }
+        Query { operation: STORES_OPERATION, endpoint, referer, parameters: requests::store_variables(filter), cursor }
+    }
+
+    fn read_found(&self, query: &Query, response: &Response) -> Result<Vec<FoundStore>, FetchError> {
+        answers::read_stores(query.operation, response, |store| found_store::read(store, &self.base_url))
     }
 
     fn menu_page_query(&self, endpoint: Url, referer: Url, cursor: &MenuCursor) -> Query {
-        let variables = requests::menu_variables(cursor, self.per_page);
-        Query { operation: MENU_OPERATION, endpoint, referer, variables, cursor: json!(cursor) }
+        let parameters = requests::menu_variables(cursor, self.per_page);
+        Query { operation: MENU_OPERATION, endpoint, referer, parameters, cursor: json!(cursor) }
+    }
+}
+
+impl PersistedQueries for Dutchie {
+    fn operations(&self) -> &'static [&'static str] {
+        &OPERATIONS
+    }
+
+    fn shipped_hashes(&self) -> &[QueryHash] {
+        self.data.hashes()
+    }
+
+    fn request_by_hash(&self, query: &Query, hash: &str) -> Request {
+        requests::by_hash(query, hash)
     }
 }
 
@@ -78,8 +95,12 @@ impl Adapter for Dutchie {
         Platform::Dutchie
     }
 
-    fn operations(&self) -> &'static [&'static str] {
-        &OPERATIONS
+    fn api_hosts(&self) -> Vec<String> {
+        self.base_url.host_str().map(str::to_owned).into_iter().collect()
+    }
+
+    fn persisted(&self) -> Option<&dyn PersistedQueries> {
+        Some(self)
     }
 
     fn announces_total(&self) -> bool {
@@ -129,16 +150,13 @@ impl Adapter for Dutchie {
         Ok(self.menu_page_query(endpoint, referer, &MenuCursor::first(id)))
     }
 
-    fn request(&self, query: &Query, form: QueryForm<'_>) -> Option<Request> {
-        match form {
-            QueryForm::Persisted(hash) => Some(requests::by_hash(query, hash)),
-            QueryForm::FullText => Some(requests::by_text(query, self.data.document(query.operation)?)),
-        }
+    fn request(&self, query: &Query) -> Option<Request> {
+        Some(requests::by_text(query, self.data.document(query.operation)?))
     }
 
     fn read_store(&self, query: &Query, response: &Response) -> Result<Option<FoundStore>, FetchError> {
-        let found = self.read_stores(query, response)?;
-        let asked: String = requests::cursor(query)?;
+        let found = self.read_found(query, response)?;
+        let asked: String = query.cursor()?;
         let is_asked = |store: &&FoundStore| {
             let names = [Some(&store.platform_dispensary_id), store.slug.as_ref()];
             names.into_iter().flatten().any(|name| name.eq_ignore_ascii_case(&asked))
@@ -151,21 +169,22 @@ impl Adapter for Dutchie {
             [other, ..] => {
                 let other_id = &other.platform_dispensary_id;
                 let asked_for = found.iter().find(is_asked).cloned();
-                asked_for.map(Some).ok_or_else(|| answers::wrong_store_error(response, &asked, other_id))
+                asked_for.map(Some).ok_or_else(|| wrong_store(response, &asked, other_id))
             }
         }
     }
 
-    fn read_stores(&self, query: &Query, response: &Response) -> Result<Vec<FoundStore>, FetchError> {
-        answers::read_stores(query.operation, response, |store| found_store::read(store, &self.base_url))
+    fn read_stores(&self, query: &Query, response: &Response) -> Result<StoresPart, FetchError> {
+        // one answer has all stores around a point
+        Ok(StoresPart { found: self.read_found(query, response)?, next: None })
     }
 
     fn read_menu(&self, query: &Query, response: &Response) -> Result<MenuPart, FetchError> {
-        let cursor: MenuCursor = requests::cursor(query)?;
+        let cursor: MenuCursor = query.cursor()?;
         let max_items = MAX_PAGE_FACTOR * self.per_page as usize;
         let read = answers::read_menu_page(query.operation, response, cursor.page(), max_items)?;
         if let Some(other) = read.other_store(cursor.dispensary_id()) {
-            return Err(answers::wrong_store_error(response, cursor.dispensary_id(), other));
+            return Err(wrong_store(response, cursor.dispensary_id(), other));
         }
         let next = cursor.after(&read, self.per_page);
         Ok(MenuPart {

@@ -50,12 +50,6 @@ impl MenuCursor {
     }
 }
 
-pub fn cursor<T: for<'de> Deserialize<'de>>(query: &Query) -> Result<T, FetchError> {
-    let why = |error: serde_json::Error| format!("a bug of the adapter: its query carries no valid cursor ({error})");
-    let host = query.endpoint.host_str().unwrap_or_default().to_owned();
-    T::deserialize(&query.cursor).map_err(|error| FetchError::Decode { host, reason: why(error) })
-}
-
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct MenuVariables<'a> {
@@ -238,7 +232,7 @@ pub fn by_hash(query: &Query, hash: &str) -> Request {
     url.set_query(Some(&format!(
         "operationName={}&variables={}&extensions={}",
         encoded(query.operation),
-        encoded(&query.variables),
+        encoded(&query.parameters),
         encoded(&extensions)
     )));
     request(RequestKind::Fetch, url, query, None)
@@ -246,7 +240,7 @@ pub fn by_hash(query: &Query, hash: &str) -> Request {
 
 /// A POST of the query's whole text.
 pub fn by_text(query: &Query, document: &str) -> Request {
-    let body = FullTextBody { operation_name: query.operation, variables: &query.variables, query: document };
+    let body = FullTextBody { operation_name: query.operation, variables: &query.parameters, query: document };
     request(RequestKind::FetchWithBody, query.endpoint.clone(), query, Some(Bytes::from(json(&body))))
 }
 

@@ -44,7 +44,7 @@ fn answer(status: u16, body: &str) -> Response {
 #[test]
 fn a_menu_page_is_asked_for_by_hash_byte_by_byte() {
     let query = adapter().menu_query(&store()).unwrap();
-    let request = adapter().request(&query, QueryForm::Persisted("abc")).unwrap();
+    let request = adapter().request_by_hash(&query, "abc");
     assert_eq!(request.kind, RequestKind::Fetch);
     assert_eq!(
         request.url.as_str(),
@@ -76,7 +76,7 @@ fn a_menu_page_is_asked_for_by_hash_byte_by_byte() {
 #[test]
 fn the_full_text_is_posted() {
     let query = adapter().menu_query(&store()).unwrap();
-    let request = adapter().request(&query, QueryForm::FullText).unwrap();
+    let request = adapter().request(&query).unwrap();
     assert_eq!((request.kind, request.url.as_str()), (RequestKind::FetchWithBody, "https://dutchie.com/api-3/graphql"));
     let body: Value = serde_json::from_slice(&request.body.unwrap()).unwrap();
     assert_eq!(body["operationName"], "FilteredProducts");
@@ -145,13 +145,13 @@ fn an_api_host_that_is_no_host_is_refused(#[case] api_host: &str) {
 #[case::by_slug(Store { menu_url: None, slug: Some("other".to_owned()), ..store() }, r#"{"dispensaryFilter":{"cNameOrID":"other"}}"#)]
 fn a_store_is_looked_up_by_what_is_known(#[case] store: Store, #[case] variables: &str) {
     let query = adapter().resolve_query(&store).unwrap();
-    assert_eq!((query.operation, query.variables.as_str()), ("ConsumerDispensaries", variables));
+    assert_eq!((query.operation, query.parameters.as_str()), ("ConsumerDispensaries", variables));
 }
 
 #[test]
 fn a_store_is_looked_up_by_hash_byte_by_byte() {
     let query = adapter().resolve_query(&store()).unwrap();
-    let request = adapter().request(&query, QueryForm::Persisted("abc")).unwrap();
+    let request = adapter().request_by_hash(&query, "abc");
     assert_eq!(
         request.url.as_str(),
         concat!(
@@ -183,7 +183,7 @@ fn a_store_without_any_entry_is_refused() {
 fn discovery_asks_around_a_point_in_miles() {
     let point = DiscoveryPoint { latitude: 33.45, longitude: -112.07, miles: 200.0 };
     let query = adapter().discovery_query(&point).unwrap();
-    let request = adapter().request(&query, QueryForm::Persisted("abc")).unwrap();
+    let request = adapter().request_by_hash(&query, "abc");
     assert_eq!(
         request.url.as_str(),
         concat!(
@@ -207,7 +207,7 @@ fn pages_asked(answers: &[String]) -> Vec<u64> {
     let mut next = Some(adapter.menu_query(&store()).unwrap());
     for body in answers {
         let Some(query) = next else { break };
-        let variables: Value = serde_json::from_str(&query.variables).unwrap();
+        let variables: Value = serde_json::from_str(&query.parameters).unwrap();
         asked.push(variables["page"].as_u64().unwrap());
         next = adapter.read_menu(&query, &answer(200, body)).unwrap().next;
     }
@@ -276,7 +276,7 @@ fn a_store_of_which_a_field_failed_is_read_without_it_and_one_that_failed_whole_
         let body = json!({ "errors": errors, "data": { "filteredDispensaries": stores } }).to_string();
         adapter.read_stores(&entry, &answer(200, &body))
     };
-    let found = read(0).unwrap();
+    let found = read(0).unwrap().found;
     assert_eq!(found.iter().map(|store| store.platform_dispensary_id.as_str()).collect::<Vec<_>>(), ["a"]);
     assert_eq!(class(read(1).unwrap_err()), "graphql_error");
 }
@@ -402,5 +402,5 @@ fn reading_a_hostile_page() {
 fn an_unknown_slug_finds_no_store() {
     let entry = adapter().resolve_query(&store()).unwrap();
     let found = adapter().read_stores(&entry, &answer(200, r#"{"data": {"filteredDispensaries": []}}"#)).unwrap();
-    assert_eq!(found, []);
+    assert_eq!(found, StoresPart::default());
 }

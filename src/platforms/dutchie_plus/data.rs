@@ -1,4 +1,4 @@
-//! `DutchiePlusData`: the query documents, from `config/dutchie_plus.toml` or a file that replaces it.
+//! `DutchiePlusData`: the query documents, from `data.toml` or a file that replaces it.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use thiserror::Error;
 
 use super::MENU_OPERATION;
 
-const SHIPPED: &str = include_str!("../../../config/dutchie_plus.toml");
+const SHIPPED: &str = include_str!("data.toml");
 const SCHEMA: u32 = 1;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -6,17 +6,31 @@
 mod data;
 pub mod normalize;
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use serde_json::json;
 use serde_json::value::RawValue;
 use url::Url;
 
-use super::{Adapter, AddressField, DiscoveryPoint, MenuPart, Query, QueryForm, graphql};
+use super::answer_errors::unreadable;
+use super::definition::bodies;
+use super::{Adapter, AddressField, BadPlatform, Definition, DiscoveryPoint, MenuPart, Query, StoresPart, graphql};
 use crate::stealth::{FetchError, Request, RequestKind, Response};
 use domain::store::{FoundStore, Platform, Store};
-use settings::Secret;
+use settings::{PlatformSettings, Secret};
 
 pub use data::{DataError, DutchiePlusData};
+
+pub const DEFINITION: Definition = Definition {
+    adapter: |settings, data| {
+        let data = DutchiePlusData::load(data).map_err(|bad| BadPlatform::Data(bad.to_string()))?;
+        Ok(Arc::new(DutchiePlus::new(settings, data)?))
+    },
+    normalise: |pages| normalize::normalise(&bodies(pages)),
+    // its stores are found by their ids alone
+    menu_url_fault: |_, _, _| None,
+};
 
 const MENU_OPERATION: &str = "menu";
 
@@ -27,15 +41,10 @@ pub struct DutchiePlus {
 }
 
 impl DutchiePlus {
-    /// Fails when the configured address is not a URL.
-    pub fn new(config: &settings::DutchiePlus, data: DutchiePlusData) -> Result<Self, url::ParseError> {
-        let endpoint = Url::parse(&config.base_url)?.join(&config.api_path)?;
-        Ok(DutchiePlus { endpoint, key: config.key.clone(), data })
-    }
-
-    /// Host of the API; none without a key, since nothing is sent then.
-    pub fn api_host(&self) -> Option<&str> {
-        self.endpoint.host_str().filter(|_| !self.key.is_empty())
+    pub fn new(settings: &PlatformSettings, data: DutchiePlusData) -> Result<Self, BadPlatform> {
+        let base_url = settings.parse_base_url().map_err(BadPlatform::BaseUrl)?;
+        let endpoint = base_url.join(&settings.api_path).map_err(|error| BadPlatform::BaseUrl(error.to_string()))?;
+        Ok(DutchiePlus { endpoint, key: settings.key.clone(), data })
     }
 }
 
@@ -44,8 +53,9 @@ impl Adapter for DutchiePlus {
         Platform::DutchiePlus
     }
 
-    fn operations(&self) -> &'static [&'static str] {
-        &[]
+    /// None without a key, since nothing is sent then.
+    fn api_hosts(&self) -> Vec<String> {
+        self.endpoint.host_str().filter(|_| !self.key.is_empty()).map(str::to_owned).into_iter().collect()
     }
 
     fn announces_total(&self) -> bool {
@@ -85,15 +95,12 @@ impl Adapter for DutchiePlus {
         let mut referer = self.endpoint.clone();
         referer.set_path("/");
         let endpoint = self.endpoint.clone();
-        let variables = json!({ "retailerId": id }).to_string();
-        Ok(Query { operation: MENU_OPERATION, endpoint, referer, variables, cursor: json!(id) })
+        let parameters = json!({ "retailerId": id }).to_string();
+        Ok(Query { operation: MENU_OPERATION, endpoint, referer, parameters, cursor: json!(id) })
     }
 
-    fn request(&self, query: &Query, form: QueryForm<'_>) -> Option<Request> {
-        if form != QueryForm::FullText {
-            return None;
-        }
-        let variables: &RawValue = serde_json::from_str(&query.variables).ok()?;
+    fn request(&self, query: &Query) -> Option<Request> {
+        let variables: &RawValue = serde_json::from_str(&query.parameters).ok()?;
         let text = self.data.menu_document();
         // in the order of a GraphQL client
         let body = [
@@ -115,11 +122,11 @@ impl Adapter for DutchiePlus {
     }
 
     fn read_store(&self, _: &Query, response: &Response) -> Result<Option<FoundStore>, FetchError> {
-        Err(graphql::unreadable(response, "Dutchie Plus was asked for no store".to_owned()))
+        Err(unreadable(response, "Dutchie Plus was asked for no store".to_owned()))
     }
 
-    fn read_stores(&self, _: &Query, response: &Response) -> Result<Vec<FoundStore>, FetchError> {
-        Err(graphql::unreadable(response, "Dutchie Plus was asked for no stores".to_owned()))
+    fn read_stores(&self, _: &Query, response: &Response) -> Result<StoresPart, FetchError> {
+        Err(unreadable(response, "Dutchie Plus was asked for no stores".to_owned()))
     }
 
     fn read_menu(&self, query: &Query, response: &Response) -> Result<MenuPart, FetchError> {

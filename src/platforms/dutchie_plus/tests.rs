@@ -44,7 +44,7 @@ fn answer(status: u16, body: &str) -> Response {
 fn menu_request() -> Request {
     let adapter = adapter("k-e-y");
     let query = adapter.menu_query(&store()).unwrap();
-    adapter.request(&query, QueryForm::FullText).unwrap()
+    adapter.request(&query).unwrap()
 }
 
 #[test]

@@ -8,8 +8,7 @@ use std::time::Duration;
 use async_compression::tokio::bufread::GzipEncoder;
 use domain::payload::FetchStart;
 use domain::store::{Platform, Store};
-use drover::platforms::dutchie::DutchieData;
-use drover::platforms::{Adapter, CrawlLimits, Crawler, Dutchie, QueryHashes};
+use drover::platforms::{self, CrawlLimits, Crawler, QueryHashes};
 use drover::stealth::{AllowList, Identities, Proxy, ProxyProtocol, SessionAsk, SessionConfig, Sessions, States};
 use foundation::clock::Clock;
 use rstest::rstest;
@@ -145,10 +144,8 @@ fn sessions(proxy_port: u16) -> Sessions {
 
 /// Crawls as a task does, up to the payload file. Says how it ended.
 async fn crawl(sessions: Sessions, payloads: Payloads, store: i64) -> String {
-    let data = DutchieData::load(None).unwrap();
-    let mut hashes = QueryHashes::new(data.hashes().to_vec());
-    let config = test_config("http://menu.test");
-    let adapter: Arc<dyn Adapter> = Arc::new(Dutchie::new(&config.platform.dutchie, data).unwrap());
+    let adapter = platforms::adapter(Platform::Dutchie, &test_config("http://menu.test")).unwrap();
+    let mut hashes = QueryHashes::new(adapter.persisted().unwrap().shipped_hashes().to_vec());
     let store = Store {
         id: store,
         name: "A Store".to_owned(),

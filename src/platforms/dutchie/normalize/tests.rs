@@ -348,7 +348,7 @@ fn asked_for<'a>(document: &'a str, field: &str) -> BTreeSet<&'a str> {
 
 #[test]
 fn the_full_text_asks_for_every_field_that_is_read_and_no_other() {
-    let shipped = include_str!("../../../../config/dutchie.toml");
+    let shipped = include_str!("../data.toml");
     let (_, document) = shipped.split_once("query FilteredProducts(").unwrap();
     assert_eq!(asked_for(document, "products"), WireProduct::KEYS.into_iter().collect());
 }

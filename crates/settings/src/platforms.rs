@@ -1,0 +1,98 @@
+//! `Platforms`: the settings of the menu platforms. Each has the keys that the `defaults.toml` of its folder lists; the others
+//! of [`PlatformSettings`] are empty.
+
+use serde::Deserialize;
+use strum::VariantArray;
+use url::Url;
+
+use super::Secret;
+use super::files::Overlay;
+use domain::for_each_platform;
+use domain::store::Platform;
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlatformSettings {
+    /// Scheme, host and port of the platform's API.
+    pub base_url: String,
+    pub api_path: String,
+    /// Products requested per page; 0 = one answer is the whole menu.
+    #[serde(default)]
+    pub per_page: u32,
+    /// A crawl that holds less of the announced products fails.
+    pub min_coverage: f64,
+    /// Hosts from which images of products and brands may be downloaded.
+    #[serde(default)]
+    pub image_hosts: Vec<String>,
+    /// Of a platform with a key: empty = its stores are not crawled.
+    #[serde(default)]
+    pub key: Secret,
+}
+
+impl PlatformSettings {
+    /// The address of the API. Errors: a text with the reason.
+    pub fn parse_base_url(&self) -> Result<Url, String> {
+        let bad = |why: &str| format!("'{}' is not the address of a web server: {why}", self.base_url);
+        let url = Url::parse(&self.base_url).map_err(|error| bad(&error.to_string()))?;
+        match url.scheme() {
+            "http" | "https" => Ok(url),
+            _ => Err(bad("it is neither http nor https")),
+        }
+    }
+}
+
+macro_rules! platforms {
+    ($($variant:ident = $folder:ident,)+) => {
+        #[derive(Clone, Debug, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub struct Platforms {
+            $(pub $folder: PlatformSettings,)+
+        }
+
+        /// Data files that replace the compiled ones.
+        #[derive(Clone, Debug, Default)]
+        pub struct PlatformOverlays {
+            $(pub $folder: Option<Overlay>,)+
+        }
+
+        impl Platforms {
+            pub fn of(&self, platform: Platform) -> &PlatformSettings {
+                match platform {
+                    $(Platform::$variant => &self.$folder,)+
+                }
+            }
+        }
+
+        impl PlatformOverlays {
+            pub fn of(&self, platform: Platform) -> Option<&Overlay> {
+                match platform {
+                    $(Platform::$variant => self.$folder.as_ref(),)+
+                }
+            }
+
+            /// Reads the file of each platform, which has its word as its name.
+            pub(crate) fn read(mut read: impl FnMut(&str) -> Option<Overlay>) -> PlatformOverlays {
+                PlatformOverlays { $($folder: read(Platform::$variant.name()),)+ }
+            }
+        }
+
+        /// The manual and schema of all settings, with those of the platforms behind the others.
+        pub(crate) const DEFAULTS: &str = concat!(
+            include_str!("../../../config/default.toml"),
+            $("\n", include_str!(concat!("../../../src/platforms/", stringify!($folder), "/defaults.toml")),)+
+        );
+    };
+}
+
+for_each_platform!(platforms);
+
+impl Platforms {
+    pub fn iter(&self) -> impl Iterator<Item = (Platform, &PlatformSettings)> {
+        Platform::VARIANTS.iter().map(|platform| (*platform, self.of(*platform)))
+    }
+
+    /// Hosts from which images of any platform may be downloaded.
+    pub fn image_hosts(&self) -> Vec<String> {
+        self.iter().flat_map(|(_, settings)| &settings.image_hosts).cloned().collect()
+    }
+}

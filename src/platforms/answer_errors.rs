@@ -1,0 +1,22 @@
+//! Errors of answers that mean the same on every platform.
+
+use crate::stealth::{FetchError, Response};
+
+/// Maximum length of a server's message in an error.
+pub const MAX_MESSAGE_CHARS: usize = 200;
+
+/// Counted against no proxy and tried again.
+pub fn truncated(response: &Response) -> FetchError {
+    FetchError::Http { host: response.host.clone(), reason: "the answer is cut off".to_owned() }
+}
+
+pub fn unreadable(response: &Response, why: String) -> FetchError {
+    FetchError::Decode { host: response.host.clone(), reason: why }
+}
+
+/// Counted against no proxy, tried again, never kept: another store's answer, from a cache or a filter that
+/// was ignored.
+pub fn wrong_store(response: &Response, asked: &str, answered: &str) -> FetchError {
+    let reason = format!("wrong_store: it was asked for {asked} and answered about {answered}");
+    FetchError::Http { host: response.host.clone(), reason }
+}
