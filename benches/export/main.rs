@@ -89,10 +89,7 @@ async fn main() {
 
     let small = bench.export("csv", &["--until", "2000-01-01"]).await;
     println!("an export without rows takes {} MiB", small.memory);
-    println!(
-        "{:8} {:>9} {:>9} {:>9} {:>15} {:>8} {:>9}",
-        "", "rows/s", "MB", "MiB", "transaction", "claims", "beside"
-    );
+    println!("{:8} {:>9} {:>9} {:>9} {:>15} {:>8} {:>9}", "", "rows/s", "MB", "MiB", "transaction", "claims", "beside");
     for format in FORMATS {
         let export = bench.export(format, &[]).await;
         if args.engines {

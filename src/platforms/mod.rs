@@ -149,7 +149,8 @@ pub struct Query {
 impl Query {
     /// The position that the adapter gave it.
     fn cursor<T: DeserializeOwned>(&self) -> Result<T, FetchError> {
-        let why = |error: serde_json::Error| format!("a bug of the adapter: its query carries no valid cursor ({error})");
+        let why =
+            |error: serde_json::Error| format!("a bug of the adapter: its query carries no valid cursor ({error})");
         let host = self.endpoint.host_str().unwrap_or_default().to_owned();
         T::deserialize(&self.cursor).map_err(|error| FetchError::Decode { host, reason: why(error) })
     }

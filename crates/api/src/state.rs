@@ -21,7 +21,7 @@ use contract::proxies::ProxyTest;
 use db::Db;
 use domain::media::forum::SelectorOverrides;
 use domain::proxy::{Budgets, ProxyRow};
-use domain::store::{MenuUrlFault, Platform};
+use domain::store::MenuUrlFault;
 use foundation::secrets::SecretKeys;
 use geo::Geo;
 use settings::{Live, LiveConfig};

@@ -17,13 +17,15 @@ use url::Url;
 
 use super::answer_errors::wrong_store;
 use super::definition::bodies;
-use super::{Adapter, AddressField, BadPlatform, Definition, DiscoveryPoint, MenuPart, PersistedQueries, Query, StoresPart};
+use super::{
+    Adapter, AddressField, BadPlatform, Definition, DiscoveryPoint, MenuPart, PersistedQueries, Query, StoresPart,
+};
 use crate::stealth::{FetchError, Request, Response};
 use domain::query_hash::QueryHash;
 use domain::store::{FoundStore, Platform, Store};
-use settings::PlatformSettings;
 use menu_url::MenuUrl;
 use requests::{MenuCursor, StoreFilter};
+use settings::PlatformSettings;
 
 pub use data::{DataError, DutchieData};
 

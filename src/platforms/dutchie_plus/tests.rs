@@ -77,7 +77,7 @@ fn the_key_is_in_no_message() {
 fn without_a_key_or_an_id_nothing_is_asked() {
     let error = adapter("").menu_query(&store()).unwrap_err();
     assert!(error.to_string().ends_with("platform.dutchie_plus.key is not set"), "{error}");
-    assert_eq!(adapter("").api_host(), None);
+    assert_eq!(adapter("").api_hosts(), [""; 0]);
     let unknown = Store { platform_dispensary_id: None, ..store() };
     assert_eq!(adapter("k").menu_query(&unknown).unwrap_err().label(), "not_addressable");
 }
