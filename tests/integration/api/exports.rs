@@ -519,7 +519,10 @@ async fn a_chunk_says_whether_others_are_at_work() {
         export.read_chunk(&database.db, |_| Ok(ControlFlow::Continue(()))).await.unwrap()
     };
     database.raw.batch_execute("INSERT INTO dispensaries (name, slug) VALUES ('Shop', 'shop')").await.unwrap();
-    until("a server without other work", PATIENCE, async || chunk_end().await == ChunkEnd::More { is_server_busy: false }).await;
+    until("a server without other work", PATIENCE, async || {
+        chunk_end().await == ChunkEnd::More { is_server_busy: false }
+    })
+    .await;
     let other = testkit::connect(&database.url).await;
     let cancel = other.cancel_token();
     let statement = tokio::spawn(async move { other.batch_execute("SELECT pg_sleep(600)").await });
