@@ -13,7 +13,7 @@ use url::Url;
 
 use super::decode::{self, Unzipped};
 use super::transport::{self, Answer};
-use super::{FetchError, Fingerprint, Request, Response, header_text, unicode};
+use super::{FetchError, Identity, Request, Response, header_text, unicode};
 use domain::http::content_coding::{MAX_CODINGS, codings as codings_of};
 use foundation::inflate::InflateError;
 use foundation::memory::{MemoryPermit, SMALL_BODY};
@@ -83,12 +83,12 @@ pub(super) fn judge_beginning(error: FetchError, beginning: &[u8]) -> FetchError
 pub(super) fn read(
     host: &str,
     answer: Answer,
-    offered: &Fingerprint,
+    identity: &Identity,
     limit: usize,
     memory: &MemoryPermit,
 ) -> Result<Response, FetchError> {
     let Answer { status, mut headers, raw } = answer;
-    let codings = codings(host, &headers, offered)?;
+    let codings = codings(host, &headers, identity)?;
     let decoded = match decoded_from(host, &raw, &codings, limit.min(SMALL_BODY)) {
         Err(FetchError::TooLarge { .. }) if limit > SMALL_BODY => {
             transport::hold_large(memory, host)?;
@@ -116,10 +116,10 @@ pub(super) fn decoded(
     host: &str,
     headers: &HeaderMap,
     raw: &Bytes,
-    offered: &Fingerprint,
+    identity: &Identity,
     limit: usize,
 ) -> Result<Bytes, FetchError> {
-    let codings = codings(host, headers, offered)?;
+    let codings = codings(host, headers, identity)?;
     decoded_from(host, raw, &codings, limit).map(|decoded| decoded.body)
 }
 
@@ -164,13 +164,13 @@ fn undecodable(host: &str, fault: InflateError) -> FetchError {
 }
 
 /// The codings of a body, in the order in which they were applied.
-fn codings(host: &str, headers: &HeaderMap, offered: &Fingerprint) -> Result<Vec<&'static str>, FetchError> {
+fn codings(host: &str, headers: &HeaderMap, identity: &Identity) -> Result<Vec<&'static str>, FetchError> {
     let codings = codings_of(headers.get_all(header::CONTENT_ENCODING).iter().map(HeaderValue::as_bytes));
     if codings.len() > MAX_CODINGS {
         let reason = format!("its body has more than {MAX_CODINGS} content codings");
         return Err(FetchError::Decode { host: host.to_owned(), reason });
     }
-    match codings.iter().find(|coding| !offered.offers(coding)) {
+    match codings.iter().find(|coding| !identity.offers(coding)) {
         Some(coding) => Err(not_offered(host, coding)),
         None => Ok(codings),
     }

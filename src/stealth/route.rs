@@ -32,7 +32,7 @@ pub use document::{Document, DocumentLimits};
 
 pub(super) struct Route {
     lease: ProxyLease,
-    identity: Identity,
+    identity: Arc<Identity>,
     jar: Jar,
     tls: Arc<ClientConfig>,
     connection: Option<Connection>,
@@ -42,6 +42,7 @@ pub(super) struct Route {
 
 impl Route {
     pub fn new(lease: ProxyLease, identity: Identity, tls: Arc<ClientConfig>) -> Self {
+        let identity = Arc::new(identity);
         Route { lease, identity, jar: Jar::default(), tls, connection: None, traffic: Traffic::default() }
     }
 
@@ -128,9 +129,9 @@ impl Route {
         let Exchange { deps, request, memory, .. } = exchange;
         let limit = deps.transport.max_body_bytes();
         let (host, memory, status) = (request.host().to_owned(), (*memory).clone(), answer.status);
-        let fingerprint = Arc::clone(&self.identity.fingerprint);
+        let identity = Arc::clone(&self.identity);
         let read = cpu::run(move || {
-            let response = answer::read(&host, answer, &fingerprint, limit, &memory)?;
+            let response = answer::read(&host, answer, &identity, limit, &memory)?;
             let content = read(&response)?;
             Ok((response, content))
         });

@@ -104,9 +104,9 @@ impl Route {
             return Ok(raw);
         }
         let (decoded_host, headers) = (host.to_owned(), headers.clone());
-        let fingerprint = Arc::clone(&self.identity.fingerprint);
+        let identity = Arc::clone(&self.identity);
         let limit = max_bytes.max(SMALL_BODY);
-        let decoded = cpu::run(move || answer::decoded(&decoded_host, &headers, &raw, &fingerprint, limit)).await;
+        let decoded = cpu::run(move || answer::decoded(&decoded_host, &headers, &raw, &identity, limit)).await;
         decoded.map_err(|error| Failure::local(FetchError::Http { host: host.to_owned(), reason: error.to_string() }))
     }
 }

@@ -9,6 +9,7 @@ mod https_proxies;
 mod identities;
 mod lenient;
 mod memory;
+mod own_identity;
 mod proxies;
 mod rotation;
 mod simulator;
