@@ -106,6 +106,7 @@ pub fn menu_url_fault(config: &Config) -> Arc<MenuUrlFault> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Query {
     pub operation: &'static str,
+    /// Address without a key, which only a [`Request`] holds: this one is shown.
     pub endpoint: Url,
     /// The page that a browser would ask from; same origin as `endpoint`.
     pub referer: Url,

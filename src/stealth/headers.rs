@@ -224,9 +224,10 @@ fn site(url: &Url) -> Option<String> {
     Some(format!("{name}.{top}"))
 }
 
-/// The full address of the page, without fragment and credentials; to another origin only the page's origin.
+/// The full address of the page, without fragment, credentials and secrets; to another origin only the page's
+/// origin.
 fn referer(request: &Request) -> String {
-    let page = &request.referer;
+    let page = request.page();
     if !request.is_same_origin() {
         return format!("{}/", page.origin().ascii_serialization());
     }

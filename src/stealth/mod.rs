@@ -35,6 +35,7 @@ pub mod request;
 mod robots_table;
 pub mod rotation;
 mod route;
+mod secrets;
 pub mod session;
 mod socks_reply;
 pub mod tls;
@@ -56,6 +57,7 @@ pub use proxy::{Proxy, ProxyAsk, ProxyId, ProxyLease, ProxyOutcome, ProxyProtoco
 pub use request::{Request, RequestKind, Response};
 pub use robots_table::RobotsTable;
 pub use route::{Document, DocumentLimits};
+pub use secrets::Secrets;
 pub use session::{Session, SessionAsk, SessionConfig, Sessions};
 pub use tls::TlsSetupError;
 pub use trace::{Trace, TraceHandle};

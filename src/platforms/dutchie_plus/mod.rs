@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 use url::Url;
 
 use super::{Adapter, AddressField, DiscoveryPoint, MenuPart, Query, QueryForm, graphql};
-use crate::stealth::{FetchError, Request, RequestKind, Response};
+use crate::stealth::{FetchError, Request, RequestKind, Response, Secrets};
 use domain::store::{FoundStore, Platform, Store};
 use settings::Secret;
 
@@ -109,6 +109,7 @@ impl Adapter for DutchiePlus {
         ];
         Some(Request {
             script_headers,
+            secrets: Secrets { headers: &["authorization"], ..Secrets::default() },
             body: Some(Bytes::from(format!("{{{}}}", fields.join(",")))),
             ..Request::new(RequestKind::FetchWithBody, query.endpoint.clone(), query.referer.clone())
         })

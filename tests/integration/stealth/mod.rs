@@ -7,6 +7,7 @@ mod codings;
 mod goldens;
 mod https_proxies;
 mod identities;
+mod keys;
 mod lenient;
 mod memory;
 mod own_identity;
