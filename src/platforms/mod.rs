@@ -136,6 +136,7 @@ pub fn menu_url_fault(config: &Config) -> Arc<MenuUrlFault> {
 pub struct Query {
     /// Name of the question in errors, and of the operation that has a hash.
     pub operation: &'static str,
+    /// Address without a key, which only a [`Request`] holds: this one is shown.
     pub endpoint: Url,
     /// The page that a browser would ask from. From one of another origin it sends a preflight, unless the request is a simple
     /// one.

@@ -9,11 +9,12 @@ use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use http::response::Parts;
 use http::{HeaderMap, HeaderValue, header};
+use serde::de::IgnoredAny;
 use url::Url;
 
 use super::decode::{self, Unzipped};
 use super::transport::{self, Answer};
-use super::{FetchError, Fingerprint, Request, Response, header_text, unicode};
+use super::{FetchError, Identity, Request, Response, header_text, unicode};
 use domain::http::content_coding::{MAX_CODINGS, codings as codings_of};
 use foundation::inflate::InflateError;
 use foundation::memory::{MemoryPermit, SMALL_BODY};
@@ -67,6 +68,22 @@ pub(super) fn judge_key(error: FetchError, request: &Request) -> FetchError {
     }
 }
 
+/// Whether the body may say that a refusal is one of the request's key, by a status that its platform uses for that.
+pub(super) fn may_refuse_key(error: &FetchError, request: &Request) -> bool {
+    match error {
+        FetchError::Blocked { status, .. } => request.secrets.refused_by.contains(status) && request.has_key(),
+        _ => false,
+    }
+}
+
+/// The error of such a refusal, and of its whole body: JSON is the platform's own, and anything else a block.
+pub(super) fn judge_refusal(error: FetchError, body: &[u8]) -> FetchError {
+    match error {
+        FetchError::Blocked { host, .. } if is_json(body) => FetchError::KeyRefused { host },
+        error => error,
+    }
+}
+
 /// The error of a head, and of the first bytes of its body: a failure is a challenge where they are HTML,
 /// whatever the head names them.
 pub(super) fn judge_beginning(error: FetchError, beginning: &[u8]) -> FetchError {
@@ -83,12 +100,12 @@ pub(super) fn judge_beginning(error: FetchError, beginning: &[u8]) -> FetchError
 pub(super) fn read(
     host: &str,
     answer: Answer,
-    offered: &Fingerprint,
+    identity: &Identity,
     limit: usize,
     memory: &MemoryPermit,
 ) -> Result<Response, FetchError> {
     let Answer { status, mut headers, raw } = answer;
-    let codings = codings(host, &headers, offered)?;
+    let codings = codings(host, &headers, identity)?;
     let decoded = match decoded_from(host, &raw, &codings, limit.min(SMALL_BODY)) {
         Err(FetchError::TooLarge { .. }) if limit > SMALL_BODY => {
             transport::hold_large(memory, host)?;
@@ -116,10 +133,10 @@ pub(super) fn decoded(
     host: &str,
     headers: &HeaderMap,
     raw: &Bytes,
-    offered: &Fingerprint,
+    identity: &Identity,
     limit: usize,
 ) -> Result<Bytes, FetchError> {
-    let codings = codings(host, headers, offered)?;
+    let codings = codings(host, headers, identity)?;
     decoded_from(host, raw, &codings, limit).map(|decoded| decoded.body)
 }
 
@@ -164,13 +181,13 @@ fn undecodable(host: &str, fault: InflateError) -> FetchError {
 }
 
 /// The codings of a body, in the order in which they were applied.
-fn codings(host: &str, headers: &HeaderMap, offered: &Fingerprint) -> Result<Vec<&'static str>, FetchError> {
+fn codings(host: &str, headers: &HeaderMap, identity: &Identity) -> Result<Vec<&'static str>, FetchError> {
     let codings = codings_of(headers.get_all(header::CONTENT_ENCODING).iter().map(HeaderValue::as_bytes));
     if codings.len() > MAX_CODINGS {
         let reason = format!("its body has more than {MAX_CODINGS} content codings");
         return Err(FetchError::Decode { host: host.to_owned(), reason });
     }
-    match codings.iter().find(|coding| !offered.offers(coding)) {
+    match codings.iter().find(|coding| !identity.offers(coding)) {
         Some(coding) => Err(not_offered(host, coding)),
         None => Ok(codings),
     }
@@ -193,6 +210,11 @@ fn looks_like_html(body: &[u8]) -> bool {
 /// Whether it may be the object or list that platforms answer.
 fn begins_json(body: &[u8]) -> bool {
     matches!(first_of(body), Some(b'{' | b'['))
+}
+
+/// Whether the whole body is an object or list.
+fn is_json(body: &[u8]) -> bool {
+    begins_json(body) && serde_json::from_slice::<IgnoredAny>(unicode::without_utf8_mark(body)).is_ok()
 }
 
 fn first_of(body: &[u8]) -> Option<u8> {
@@ -246,6 +268,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
+    use crate::stealth::{RequestKind, Secrets};
 
     fn head(status: u16, headers: &[(&'static str, &str)]) -> Parts {
         let head = http::Response::builder().status(status);
@@ -286,6 +309,42 @@ mod tests {
     }
 
     const HTML: (&str, &str) = ("content-type", "text/html; charset=utf-8");
+
+    fn with_key(key: Option<&str>, refused_by: &'static [u16]) -> Request {
+        let url: Url = "https://h/api".parse().unwrap();
+        let headers = key.map(|key| ("authorization", key.to_owned()));
+        let secrets = Secrets { headers: &["authorization"], query: &[], refused_by };
+        let request = Request::new(RequestKind::Fetch, url.clone(), url);
+        Request { script_headers: headers.into_iter().collect(), secrets, ..request }
+    }
+
+    #[rstest]
+    #[case::a_key_by_its_status(Some("k"), &[403], true)]
+    #[case::no_key(None, &[403], false)]
+    #[case::another_status(Some("k"), &[406], false)]
+    #[case::no_status(Some("k"), &[], false)]
+    fn a_body_is_asked_whether_a_key_is_refused(
+        #[case] key: Option<&str>,
+        #[case] refused_by: &'static [u16],
+        #[case] expected: bool,
+    ) {
+        let request = with_key(key, refused_by);
+        assert_eq!(may_refuse_key(&blocked(403).unwrap_err(), &request), expected);
+        assert!(!may_refuse_key(&challenged().unwrap_err(), &request));
+    }
+
+    #[rstest]
+    #[case::an_object(r#"{"message":"Invalid Application-ID or API key","status":403}"#, true)]
+    #[case::with_a_mark("\u{feff}{}", true)]
+    #[case::cut_off(r#"{"message":"Inv"#, false)]
+    #[case::a_text("Forbidden", false)]
+    #[case::a_word_of_json("null", false)]
+    #[case::a_page("<html>no</html>", false)]
+    #[case::nothing("", false)]
+    fn a_refusal_is_of_the_key_where_its_body_is_json(#[case] body: &str, #[case] is_of_key: bool) {
+        let error = judge_refusal(blocked(403).unwrap_err(), body.as_bytes());
+        assert_eq!(error.label(), if is_of_key { "key_refused" } else { "blocked" });
+    }
 
     #[rstest]
     #[case::well(200, &[("content-type", "application/json")], Ok(()))]

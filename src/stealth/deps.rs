@@ -27,6 +27,8 @@ const ALARM_EVERY: Duration = Duration::from_secs(60);
 pub(super) struct SessionDeps {
     pub proxies: Arc<dyn ProxySource>,
     pub identities: Identities,
+    /// Value of `User-Agent` under drover's own name.
+    pub own_user_agent: String,
     pub states: States,
     pub allowed: AllowList,
     pub transport: Transport,

@@ -142,6 +142,19 @@ impl FetchError {
         FetchError::Http { host: host.to_owned(), reason: format!("status {}", status.as_u16()) }
     }
 
+    /// The error with its texts of others, such as a platform's message, as `shown` returns them.
+    pub(super) fn with_texts(mut self, shown: impl Fn(&str) -> String) -> Self {
+        match &mut self {
+            FetchError::Rejected { message: text, .. }
+            | FetchError::FullTextRejected { message: text, .. }
+            | FetchError::Http { reason: text, .. }
+            | FetchError::Decode { reason: text, .. }
+            | FetchError::NotFound { what: text } => *text = shown(text),
+            _ => {}
+        }
+        self
+    }
+
     /// How the session continues. The only place that decides it.
     pub fn request_disposition(&self) -> RequestDisposition {
         match self {

@@ -188,13 +188,9 @@ impl Fingerprint {
         self.te.value.as_deref().filter(|_| self.te.on.contains(&protocol))
     }
 
-    /// Accept-Language in this browser's style: Chromium and Safari step down by 0.1, Firefox by 1/count.
+    /// Accept-Language in this browser's style.
     pub fn accept_language(&self, languages: &[String]) -> String {
-        let weighted = languages.iter().enumerate().map(|(nth, language)| match nth {
-            0 => language.clone(),
-            _ => format!("{language};q=0.{}", self.engine.tenths(nth, languages.len())),
-        });
-        weighted.collect::<Vec<_>>().join(",")
+        self.engine.accept_language(languages)
     }
 }
 
@@ -208,6 +204,15 @@ impl ListKind {
 }
 
 impl Engine {
+    /// Accept-Language in its style: Chromium and Safari step down by 0.1, Firefox by 1/count.
+    pub(super) fn accept_language(self, languages: &[String]) -> String {
+        let weighted = languages.iter().enumerate().map(|(nth, language)| match nth {
+            0 => language.clone(),
+            _ => format!("{language};q=0.{}", self.tenths(nth, languages.len())),
+        });
+        weighted.collect::<Vec<_>>().join(",")
+    }
+
     /// The weight of the nth (from 1) of `count` languages, in tenths.
     fn tenths(self, nth: usize, count: usize) -> usize {
         match self {

@@ -1,12 +1,15 @@
-//! The header fields of one request, in the order and with the values of its fingerprint. HTTP/1.1 spells
-//! every name in title case, whatever the list says.
+//! The header fields of one request, in the order and with the values of its identity; here those of a browser, by
+//! its fingerprint. HTTP/1.1 spells every name in title case, whatever the list says.
 //!
 //! Pure: (identity, protocol, request, cookies) in, an ordered list out. It must not know connections or
 //! proxies.
 
+mod own;
+
 use url::{Host, Position, Url};
 
 use super::fingerprint::{Engine, Protocol};
+use super::identity::Browser;
 use super::{Identity, Request, RequestKind};
 
 /// An ordered list of (name as spelled, value).
@@ -19,13 +22,20 @@ pub struct Fields {
 
 /// The headers on the wire for `request`; `cookies` are the pairs `name=value` that the jar has for it.
 pub fn ordered(identity: &Identity, protocol: Protocol, request: &Request, cookies: &[String]) -> Fields {
-    let places = Places::of(identity, protocol, request);
+    match identity {
+        Identity::Browser(browser) => of_browser(browser, protocol, request, cookies),
+        Identity::Own(own) => own::ordered(own, protocol, request, cookies),
+    }
+}
+
+fn of_browser(browser: &Browser, protocol: Protocol, request: &Request, cookies: &[String]) -> Fields {
+    let places = Places::of(browser, protocol, request);
     let mut fields = Vec::with_capacity(places.names.len() + cookies.len());
     for name in places.names {
         let lower = name.to_ascii_lowercase();
         let values = match lower.as_str() {
-            "cookie" => cookie_fields(identity, protocol, cookies),
-            other => value(identity, protocol, request, other).into_iter().collect(),
+            "cookie" => cookie_fields(browser, protocol, cookies),
+            other => value(browser, protocol, request, other).into_iter().collect(),
         };
         fields.extend(values.into_iter().map(|value| (name.clone(), value)));
     }
@@ -43,10 +53,10 @@ struct Places {
 }
 
 impl Places {
-    fn of(identity: &Identity, protocol: Protocol, request: &Request) -> Places {
-        let engine = identity.fingerprint.engine;
+    fn of(browser: &Browser, protocol: Protocol, request: &Request) -> Places {
+        let engine = browser.fingerprint.engine;
         let set: Vec<_> = request.script_headers.iter().map(|(name, _)| name.to_ascii_lowercase()).collect();
-        let (names, listed_script_headers) = identity.fingerprint.names(request.kind, &set, protocol);
+        let (names, listed_script_headers) = browser.fingerprint.names(request.kind, &set, protocol);
         let mut names = names.to_vec();
         if engine == Engine::Blink && request.script_header("accept").is_none() {
             move_accept_to_the_tail(&mut names);
@@ -122,38 +132,45 @@ fn position(names: &[String], wanted: &str) -> Option<usize> {
 }
 
 /// HTTP/1.1 knows one `Cookie`; on HTTP/2 some browsers send one field per pair.
-fn cookie_fields(identity: &Identity, protocol: Protocol, cookies: &[String]) -> Vec<String> {
-    if cookies.is_empty() || (protocol == Protocol::Http2 && identity.fingerprint.cookie_crumbs) {
+fn cookie_fields(browser: &Browser, protocol: Protocol, cookies: &[String]) -> Vec<String> {
+    if cookies.is_empty() || (protocol == Protocol::Http2 && browser.fingerprint.cookie_crumbs) {
         return cookies.to_vec();
     }
     vec![cookies.join("; ")]
 }
 
 /// None = absent from this request.
-fn value(identity: &Identity, protocol: Protocol, request: &Request, name: &str) -> Option<String> {
-    let fingerprint = &identity.fingerprint;
+fn value(browser: &Browser, protocol: Protocol, request: &Request, name: &str) -> Option<String> {
+    let fingerprint = &browser.fingerprint;
     let hints = fingerprint.client_hints.as_ref();
     match name {
-        "host" => Some(authority(&request.url).to_owned()),
         "connection" => Some("keep-alive".to_owned()),
-        "content-length" => request.body.as_ref().map(|body| body.len().to_string()),
         "user-agent" => Some(fingerprint.user_agent.clone()),
         "accept" => {
             let accept = request.script_header(name).unwrap_or(fingerprint.accept(request.kind));
             Some(without_formats(accept, request.unwanted_formats))
         }
         "accept-encoding" => Some(fingerprint.accept_encoding.join(", ")),
-        "accept-language" => Some(identity.accept_language.clone()),
+        "accept-language" => Some(browser.accept_language.clone()),
         "sec-ch-ua" => hints.map(|hints| hints.ua.clone()),
         "sec-ch-ua-mobile" => hints.map(|hints| hints.mobile.clone()),
         "sec-ch-ua-platform" => hints.map(|hints| hints.platform.clone()),
         "sec-fetch-site" => Some(fetch_site(request).name().to_owned()),
         "sec-fetch-mode" => Some(if request.kind == RequestKind::Image { "no-cors" } else { "cors" }.to_owned()),
         "sec-fetch-dest" => Some(if request.kind == RequestKind::Image { "image" } else { "empty" }.to_owned()),
-        "origin" => has_origin(request).then(|| request.referer.origin().ascii_serialization()),
-        "referer" => Some(referer(request)),
         "priority" => fingerprint.priority_on(request.kind, protocol).map(str::to_owned),
         "te" => fingerprint.te_on(protocol).map(str::to_owned),
+        of_the_request => request_value(request, of_the_request),
+    }
+}
+
+/// The same of a header whose value no identity changes.
+fn request_value(request: &Request, name: &str) -> Option<String> {
+    match name {
+        "host" => Some(authority(&request.url).to_owned()),
+        "content-length" => request.body.as_ref().map(|body| body.len().to_string()),
+        "origin" => has_origin(request).then(|| request.referer.origin().ascii_serialization()),
+        "referer" => Some(referer(request)),
         of_the_script => request.script_header(of_the_script).map(str::to_owned),
     }
 }
@@ -207,9 +224,10 @@ fn site(url: &Url) -> Option<String> {
     Some(format!("{name}.{top}"))
 }
 
-/// The full address of the page, without fragment and credentials; to another origin only the page's origin.
+/// The full address of the page, without fragment, credentials and secrets; to another origin only the page's
+/// origin.
 fn referer(request: &Request) -> String {
-    let page = &request.referer;
+    let page = request.page();
     if !request.is_same_origin() {
         return format!("{}/", page.origin().ascii_serialization());
     }

@@ -1,5 +1,5 @@
-//! `Identity`: the browser that a route claims to be. `Identities`: the fingerprints to draw from, read from
-//! `identities.toml`.
+//! `Identity`: the client that a route says it is: a browser, or drover under its own name. `Identities`: the
+//! fingerprints of browsers to draw from, read from `identities.toml`.
 //!
 //! The shipped file is part of the program; an operator's text is merged into it. It must not know proxies or
 //! sockets.
@@ -12,22 +12,70 @@ use serde::Deserialize;
 use toml::{Table, Value};
 
 use super::data_file::{DataFileError, parse};
-use super::fingerprint::{Fingerprint, HeaderLists, ListKind, Lists, Orders};
-use super::{StateLocale, consistency};
+use super::fingerprint::{Engine, Fingerprint, HeaderLists, ListKind, Lists, Orders};
+use super::{StateLocale, consistency, decode};
 
 pub const EMBEDDED: &str = include_str!("../../config/identities.toml");
 
-/// A fingerprint with the languages of a locale. It never changes within a route.
+/// Kind of identity that a session has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum IdentityKind {
+    /// A browser of [`Identities`], another one after a block.
+    #[default]
+    Browser,
+    /// drover itself, by the name of `[http] own_name`: for hosts that want to know who asks.
+    Own,
+}
+
+/// Name of the own identity among those of fingerprints.
+const OWN_ID: &str = "own";
+
+/// The client that a route says it is. It never changes within a route.
 #[derive(Clone, Debug)]
-pub struct Identity {
+pub enum Identity {
+    Browser(Browser),
+    Own(OwnClient),
+}
+
+/// A fingerprint with the languages of a locale.
+#[derive(Clone, Debug)]
+pub struct Browser {
     pub fingerprint: Arc<Fingerprint>,
     pub accept_language: String,
 }
 
+/// drover under its own name, with the languages of a locale.
+#[derive(Clone, Debug)]
+pub struct OwnClient {
+    pub user_agent: String,
+    pub accept_language: String,
+}
+
 impl Identity {
-    pub fn new(fingerprint: Arc<Fingerprint>, locale: &StateLocale) -> Self {
+    pub fn browser(fingerprint: Arc<Fingerprint>, locale: &StateLocale) -> Self {
         let accept_language = fingerprint.accept_language(&locale.languages);
-        Identity { fingerprint, accept_language }
+        Identity::Browser(Browser { fingerprint, accept_language })
+    }
+
+    pub fn own(user_agent: &str, locale: &StateLocale) -> Self {
+        // the style that most clients have
+        let accept_language = Engine::Blink.accept_language(&locale.languages);
+        Identity::Own(OwnClient { user_agent: user_agent.to_owned(), accept_language })
+    }
+
+    pub fn id(&self) -> &str {
+        match self {
+            Identity::Browser(browser) => &browser.fingerprint.id,
+            Identity::Own(_) => OWN_ID,
+        }
+    }
+
+    /// Whether it has said that it can read this content coding.
+    pub fn offers(&self, coding: &str) -> bool {
+        match self {
+            Identity::Browser(browser) => browser.fingerprint.offers(coding),
+            Identity::Own(_) => decode::CODINGS.contains(&coding),
+        }
     }
 }
 

@@ -1,5 +1,5 @@
-//! Requests to platforms as a browser sends them, through proxies: an identity and a proxy make a route; the
-//! routes of a task are its session.
+//! Requests to platforms as a browser sends them, or under drover's own name, through proxies: an identity and a
+//! proxy make a route; the routes of a task are its session.
 //!
 //! It solves no challenge, forges no TLS fingerprint and logs in nowhere; it must not know adapters, handlers
 //! or the database. [`FetchError`] also holds faults that adapters and their driver find. In: a [`Request`].
@@ -35,6 +35,7 @@ pub mod request;
 mod robots_table;
 pub mod rotation;
 mod route;
+mod secrets;
 pub mod session;
 mod socks_reply;
 pub mod tls;
@@ -50,12 +51,13 @@ pub use fetch_meter::FetchMeter;
 pub use fingerprint::{Fingerprint, Protocol};
 pub use host_limits::{HostRateLimits, RequestPermit};
 pub use host_table::{ExchangeResult, HostTable};
-pub use identity::{Identities, Identity};
+pub use identity::{Identities, Identity, IdentityKind};
 pub use locale::{StateLocale, States};
 pub use proxy::{Proxy, ProxyAsk, ProxyId, ProxyLease, ProxyOutcome, ProxyProtocol, ProxyReport, ProxySource};
 pub use request::{Request, RequestKind, Response};
 pub use robots_table::RobotsTable;
 pub use route::{Document, DocumentLimits};
+pub use secrets::Secrets;
 pub use session::{Session, SessionAsk, SessionConfig, Sessions};
 pub use tls::TlsSetupError;
 pub use trace::{Trace, TraceHandle};

@@ -9,6 +9,7 @@ use serde::Deserialize;
 use url::Url;
 
 use super::error::FetchError;
+use super::secrets::{Secrets, masked_text};
 use foundation::memory::MemoryPermit;
 
 /// The browser action that sends a request.
@@ -52,6 +53,8 @@ pub struct Request {
     pub referer: Url,
     /// Headers that the page's script sets, in the adapter's order, `accept` and `content-type` among them.
     pub script_headers: Vec<(&'static str, String)>,
+    /// Parts that are for this receiver alone, and are never shown.
+    pub secrets: Secrets,
     /// Present for [`RequestKind::FetchWithBody`].
     pub body: Option<Bytes>,
     /// Earlier addresses of the same request, each of which redirected to the next.
@@ -68,16 +71,26 @@ impl Request {
             url,
             referer,
             script_headers: Vec::new(),
+            secrets: Secrets::default(),
             body: None,
             redirected_from: Vec::new(),
             unwanted_formats: &[],
         }
     }
 
-    /// The same request at the address that `url` redirected it to.
+    /// The same request at the address that `url` redirected it to. Its secrets stay within their origin.
     pub fn redirected_to(mut self, url: Url) -> Request {
+        let url = if url.origin() == self.url.origin() { url } else { self.without_secrets(&url) };
         self.redirected_from.push(std::mem::replace(&mut self.url, url));
         self
+    }
+
+    /// Removes the secret headers, and returns the address without secrets.
+    fn without_secrets(&mut self, url: &Url) -> Url {
+        let url = self.secrets.removed(url, &self.keys());
+        let secrets = self.secrets;
+        self.script_headers.retain(|(name, _)| !secrets.has_header(name));
+        url
     }
 
     pub fn host(&self) -> &str {
@@ -91,7 +104,24 @@ impl Request {
 
     /// Whether it carries a key, which only the one that it was given to takes.
     pub fn has_key(&self) -> bool {
-        self.script_header("authorization").is_some()
+        !self.keys().is_empty()
+    }
+
+    /// The page, without the secrets of its address.
+    pub(super) fn page(&self) -> Url {
+        self.secrets.removed(&self.referer, &self.keys())
+    }
+
+    /// The text with a mask for each of its keys.
+    pub(super) fn masked(&self, text: &str) -> String {
+        masked_text(text, &self.keys())
+    }
+
+    /// The values of its secrets; of a header with a scheme (`Bearer KEY`) the last word.
+    fn keys(&self) -> Vec<String> {
+        let headers = self.script_headers.iter().filter(|(name, _)| self.secrets.has_header(name));
+        let of_headers = headers.filter_map(|(_, value)| value.split_ascii_whitespace().next_back());
+        of_headers.map(str::to_owned).chain(self.secrets.values(&self.url)).collect()
     }
 
     pub fn is_same_origin(&self) -> bool {
@@ -116,11 +146,12 @@ impl Request {
     }
 }
 
-/// Shows the request without the values of headers and the body: a key may be among them.
+/// Shows the request without its secrets, the values of headers and the body: a key may be among them.
 impl fmt::Debug for Request {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let headers: Vec<_> = self.script_headers.iter().map(|(name, _)| name).collect();
-        let url = self.url.as_str();
+        let url = self.secrets.masked(&self.url);
+        let url = url.as_str();
         f.debug_struct("Request").field("kind", &self.kind).field("url", &url).field("headers", &headers).finish()
     }
 }
@@ -185,5 +216,60 @@ mod tests {
             ..Request::new(RequestKind::Fetch, url.parse().unwrap(), "https://menu.test/stores/1".parse().unwrap())
         };
         assert_eq!(request.needs_preflight(), preflight);
+    }
+
+    const SECRETS: Secrets = Secrets { headers: &["authorization", "x-token"], query: &["key"], refused_by: &[] };
+
+    fn with_keys() -> Request {
+        let url = "https://menu.test/api?a=1&key=canary-1".parse().unwrap();
+        let headers = [("accept", "*/*"), ("authorization", "Bearer canary-2"), ("X-Token", "canary-3")];
+        Request {
+            script_headers: headers.map(|(name, value)| (name, value.to_owned())).to_vec(),
+            secrets: SECRETS,
+            ..Request::new(RequestKind::Fetch, url, "https://menu.test/".parse().unwrap())
+        }
+    }
+
+    #[test]
+    fn a_request_is_shown_without_its_keys() {
+        let shown = format!("{:?}", with_keys());
+        assert!(!shown.contains("canary"), "{shown}");
+        assert!(shown.contains("https://menu.test/api?a=1&key=***"), "{shown}");
+        assert_eq!(with_keys().masked("canary-1, canary-2 and canary-3"), "***, *** and ***");
+    }
+
+    #[rstest]
+    #[case::by_a_header(&["x-token"], &[], true)]
+    #[case::by_a_parameter(&[], &["key"], true)]
+    #[case::by_none_that_it_carries(&["x-other"], &["other"], false)]
+    #[case::none_declared(&[], &[], false)]
+    fn a_key_is_a_secret_that_the_request_carries(
+        #[case] headers: &'static [&'static str],
+        #[case] query: &'static [&'static str],
+        #[case] expected: bool,
+    ) {
+        let request = Request { secrets: Secrets { headers, query, refused_by: &[] }, ..with_keys() };
+        assert_eq!(request.has_key(), expected);
+    }
+
+    #[rstest]
+    #[case::another_host("https://other.test/?b=2&key=canary-1", "https://other.test/?b=2")]
+    #[case::another_scheme("http://menu.test/api?key=canary-1", "http://menu.test/api")]
+    #[case::another_port("https://menu.test:8443/api?key=canary-1", "https://menu.test:8443/api")]
+    #[case::a_login_that_returns("https://login.test/?from=%2Fapi%3Fkey%3Dcanary-1", "https://login.test/")]
+    fn a_redirect_elsewhere_carries_no_key(#[case] location: &str, #[case] expected: &str) {
+        let request = with_keys().redirected_to(location.parse().unwrap());
+        assert_eq!(request.url.as_str(), expected);
+        assert_eq!(request.script_headers, [("accept", "*/*".to_owned())]);
+        assert!(!request.has_key());
+        // the way back is one from elsewhere
+        let back = request.redirected_to("https://menu.test/api?key=canary-1".parse().unwrap());
+        assert_eq!(back.url.as_str(), "https://menu.test/api");
+    }
+
+    #[test]
+    fn a_redirect_within_the_origin_keeps_the_keys() {
+        let request = with_keys().redirected_to("https://menu.test/other?key=canary-1".parse().unwrap());
+        assert_eq!((request.url.as_str(), request.keys().len()), ("https://menu.test/other?key=canary-1", 4));
     }
 }

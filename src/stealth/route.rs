@@ -5,6 +5,7 @@
 //! proxies. The step after a failure is not decided here.
 
 mod document;
+mod rejected;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -29,10 +30,11 @@ use foundation::cpu;
 use telemetry::events;
 
 pub use document::{Document, DocumentLimits};
+use rejected::Rejected;
 
 pub(super) struct Route {
     lease: ProxyLease,
-    identity: Identity,
+    identity: Arc<Identity>,
     jar: Jar,
     tls: Arc<ClientConfig>,
     connection: Option<Connection>,
@@ -42,6 +44,7 @@ pub(super) struct Route {
 
 impl Route {
     pub fn new(lease: ProxyLease, identity: Identity, tls: Arc<ClientConfig>) -> Self {
+        let identity = Arc::new(identity);
         Route { lease, identity, jar: Jar::default(), tls, connection: None, traffic: Traffic::default() }
     }
 
@@ -128,13 +131,14 @@ impl Route {
         let Exchange { deps, request, memory, .. } = exchange;
         let limit = deps.transport.max_body_bytes();
         let (host, memory, status) = (request.host().to_owned(), (*memory).clone(), answer.status);
-        let fingerprint = Arc::clone(&self.identity.fingerprint);
+        let identity = Arc::clone(&self.identity);
         let read = cpu::run(move || {
-            let response = answer::read(&host, answer, &fingerprint, limit, &memory)?;
+            let response = answer::read(&host, answer, &identity, limit, &memory)?;
             let content = read(&response)?;
             Ok((response, content))
         });
-        let read = read.await;
+        // a message of the platform may repeat the request
+        let read = read.await.map_err(|error: FetchError| error.with_texts(|text| request.masked(text)));
         if status.is_server_error() {
             let failure = FetchError::ServerError { host: request.host().to_owned(), status: status.as_u16() };
             return Err(read.err().map_or(failure.clone(), |error| answer::judge_explanation(failure, error)));
@@ -158,27 +162,16 @@ impl Route {
         let (head, mut body) = response.into_parts();
         self.reject_answer_of_proxy(request, connection.is_forwarded(), head.status)?;
         self.keep_cookies(deps, request, &head.headers);
-        let can_be_kept = !transport::is_framed_twice(&head.headers);
         let (mut judgement, mut beginning) =
             (answer::judge(&request.url, &head, deps.clock.utc()), bytes::Bytes::new());
         if judgement.is_ok() && answer::claims_html(&head.headers) {
             beginning = deps.transport.beginning(&mut body).await;
             judgement = answer::judge_page(request.host(), &beginning);
         }
-        // an answer that is rejected needs no body, which may never come
         if let Err(error) = judgement {
-            deps.answered();
-            if answer::may_explain(&error, &head.headers) {
-                let raw = deps.transport.explanation(body).await;
-                let raw = raw.ok_or_else(|| Failure::by_head(error, request.host()))?;
-                self.connection = can_be_kept.then_some(connection);
-                return Ok(Answer { status: head.status, headers: head.headers, raw });
-            }
-            let skipped = deps.transport.skip(body).await;
-            self.connection = (can_be_kept && skipped.is_whole).then_some(connection);
-            let error = answer::judge_key(answer::judge_beginning(error, &skipped.beginning), request);
-            return Err(Failure::by_head(error, request.host()));
+            return self.reject(exchange, Rejected { error, head, body, connection }).await;
         }
+        let can_be_kept = !transport::is_framed_twice(&head.headers);
         let answer = deps.transport.collect(request, head, (beginning, body), memory).await?;
         deps.answered();
         self.connection = can_be_kept.then_some(connection);

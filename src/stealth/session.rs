@@ -21,8 +21,8 @@ use super::rotation::{self, ExtraTries, RotationLimits, Step};
 use super::route::Route;
 use super::transport::{self, Transport};
 use super::{
-    AllowList, FetchError, FetchMeter, HostRateLimits, HostTable, Identities, Identity, ProxyAsk, ProxyId, ProxySource,
-    Request, Response, RobotsTable, StateLocale, States, TlsSetupError, TraceHandle,
+    AllowList, FetchError, FetchMeter, HostRateLimits, HostTable, Identities, Identity, IdentityKind, ProxyAsk,
+    ProxyId, ProxySource, Request, Response, RobotsTable, StateLocale, States, TlsSetupError, TraceHandle,
 };
 use domain::store::StoreId;
 use foundation::clock::Clock;
@@ -56,6 +56,8 @@ pub struct SessionAsk {
     pub hosts: Vec<String>,
     /// Store that its requests are counted for; None where they are for none.
     pub store: Option<StoreId>,
+    /// The client that it says it is.
+    pub identity: IdentityKind,
     /// Whether it is for something that a crawl does without, such as images: it gives way to all other sessions, and its
     /// failures are no fault of its proxies at other hosts.
     pub is_best_effort: bool,
@@ -96,6 +98,7 @@ impl Sessions {
                 config.clock.clone(),
                 config.host_table,
             )),
+            own_user_agent: config.http.own_user_agent(),
             transport: Transport::new(config.http, &config.proxy_config.current())?,
             proxy_config: config.proxy_config,
             answers: Answers::default(),
@@ -259,11 +262,11 @@ impl Session {
         &self.locale.timezone
     }
 
-    /// Conditions for sending anything: the host is on the list, and a browser would send no preflight before
-    /// this request, since none is ever sent.
+    /// Conditions for sending anything: the host is on the list, and the browser that this session claims to be would
+    /// send no preflight before this request, since none is ever sent.
     fn check(&self, request: &Request) -> Result<(), FetchError> {
         self.allowed.check(&request.url)?;
-        if request.needs_preflight() {
+        if self.ask.identity == IdentityKind::Browser && request.needs_preflight() {
             let reason = "its page is of another origin, and a browser would send a preflight first".to_owned();
             return Err(FetchError::NotAllowed { what: request.host().to_owned(), reason });
         }
@@ -294,10 +297,19 @@ impl Session {
             is_best_effort: self.ask.is_best_effort,
         };
         let lease = self.deps.proxies.lease(ask).await.map_err(|error| tries.verdict(&self.deps, error))?;
+        let identity = self.next_identity();
+        self.trace.opened(lease.proxy.id, identity.id());
+        Ok(Route::new(lease, identity, self.deps.transport.tls_of_a_route()))
+    }
+
+    /// A browser that this session has not been, while one is left, or drover itself.
+    fn next_identity(&mut self) -> Identity {
+        if self.ask.identity == IdentityKind::Own {
+            return Identity::own(&self.deps.own_user_agent, &self.locale);
+        }
         let fingerprint = self.deps.identities.draw(&mut self.rng, &self.used_fingerprints);
-        self.trace.opened(lease.proxy.id, &fingerprint.id);
         self.used_fingerprints.push(fingerprint.id.clone());
-        Ok(Route::new(lease, Identity::new(fingerprint, &self.locale), self.deps.transport.tls_of_a_route()))
+        Identity::browser(fingerprint, &self.locale)
     }
 
     fn next_step(&mut self, failure: &Failure, tries: &Tries) -> Step {

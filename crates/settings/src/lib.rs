@@ -11,6 +11,7 @@ pub mod kept;
 mod layers;
 mod live;
 mod load;
+mod own_name;
 mod platforms;
 mod secret;
 mod show;
@@ -324,6 +325,10 @@ pub struct Http {
     pub extra_ca_file: Option<PathBuf>,
     /// Hosts that may be contacted beside the platforms' own.
     pub host_allowlist: Vec<String>,
+    /// Empty = drover and its version.
+    pub own_name: String,
+    /// Empty = none.
+    pub own_contact: String,
 }
 
 #[derive(Clone, Debug, Deserialize)]

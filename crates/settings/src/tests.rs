@@ -170,6 +170,14 @@ fn every_fault_is_told_at_once_with_its_place_and_key() {
 #[case::pauses(&[("DROVER__POLITENESS__PAGE_PAUSE_MIN", "2s")], "page_pause_max")]
 #[case::driver(&[("STORAGE_DRIVER", "ftp")], "one of local, s3, gcs, azure")]
 #[case::host(&[("DROVER__HTTP__HOST_ALLOWLIST", "a.example,https://b.example/")], "'https://b.example/' is not a host")]
+#[case::own_name(&[("DROVER__HTTP__OWN_NAME", "A Name/1.0")], "http.own_name: must be a name, or name/version")]
+#[case::own_name_without_its_version(&[("DROVER__HTTP__OWN_NAME", "Name/")], "http.own_name: must be a name")]
+#[case::own_name_on_two_lines(&[("DROVER__HTTP__OWN_NAME", "Name\r\nx: y")], "http.own_name: must be a name")]
+#[case::name_of_a_browser(&[("DROVER__HTTP__OWN_NAME", "Mozilla/5.0")], "must not be the name of a browser")]
+#[case::contact(&[("DROVER__HTTP__OWN_CONTACT", "the team")], "http.own_contact: must be an http or https address")]
+#[case::contact_that_ends_its_comment(&[("DROVER__HTTP__OWN_CONTACT", "https://a.example/)")], "http.own_contact: must")]
+#[case::contact_with_a_password(&[("DROVER__HTTP__OWN_CONTACT", "https://a:b@a.example/")], "http.own_contact: must")]
+#[case::contact_without_a_host(&[("DROVER__HTTP__OWN_CONTACT", "crawler@")], "http.own_contact: must")]
 #[case::role_of_a_retry(&[("DROVER__QUEUE__RETRY_BASE_BY_ROLE__FETCH", "1s")], "unknown role 'fetch'")]
 #[case::negative(&[("DROVER__HTTP__MAX_PAGES", "-1")], "http.max_pages")]
 #[case::page(&[("DROVER__PLATFORM__DUTCHIE__PER_PAGE", "1001")], "at most 1000")]
@@ -218,6 +226,16 @@ fn a_program_without_drivers_refuses_a_bucket_and_says_how_to_build_one_with_the
     let faults = errors(&[("STORAGE_DRIVER", "s3")]);
     let expected = "STORAGE_DRIVER: storage.driver: 's3' is not in this program: build it with the feature cloud";
     assert!(faults.iter().any(|fault| fault.contains(expected)), "{faults:?}");
+}
+
+#[rstest]
+#[case::neither("", "", concat!("drover/", env!("CARGO_PKG_VERSION")))]
+#[case::a_web_address("", "https://example.com/bot", concat!("drover/", env!("CARGO_PKG_VERSION"), " (+https://example.com/bot)"))]
+#[case::a_mail_address("Example/1.0", "crawler@example.com", "Example/1.0 (+crawler@example.com)")]
+#[case::a_name_alone("Example", "", "Example")]
+fn the_own_user_agent_is_a_name_and_where_to_ask(#[case] name: &str, #[case] contact: &str, #[case] expected: &str) {
+    let config = loaded(&[("DROVER__HTTP__OWN_NAME", name), ("DROVER__HTTP__OWN_CONTACT", contact)]);
+    assert_eq!(config.http.own_user_agent(), expected);
 }
 
 #[test]

@@ -163,6 +163,7 @@ impl Config {
         for host in &self.http.host_allowlist {
             rules.require(is_host(host), "http.host_allowlist", &format!("'{host}' is not a host name or address"));
         }
+        rules.own_name(&self.http);
         let pause = &self.politeness;
         let ordered = pause.page_pause_min <= pause.page_pause_max;
         rules.require(ordered, "politeness.page_pause_min", "must not be longer than politeness.page_pause_max");
@@ -376,11 +377,11 @@ pub(super) fn is_base_path(text: &str) -> bool {
 }
 
 /// A bare host: no scheme, port, path or wildcard.
-fn is_host(text: &str) -> bool {
+pub(super) fn is_host(text: &str) -> bool {
     text.parse::<HostName>().is_ok()
 }
 
 /// Whether the host of an address is one that can exist.
-fn has_host(url: &url::Url) -> bool {
+pub(super) fn has_host(url: &url::Url) -> bool {
     url.host_str().is_some_and(is_host)
 }

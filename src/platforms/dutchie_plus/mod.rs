@@ -16,7 +16,7 @@ use url::Url;
 use super::answer_errors::unreadable;
 use super::definition::bodies;
 use super::{Adapter, AddressField, BadPlatform, Definition, DiscoveryPoint, MenuPart, Query, StoresPart, graphql};
-use crate::stealth::{FetchError, Request, RequestKind, Response};
+use crate::stealth::{FetchError, Request, RequestKind, Response, Secrets};
 use domain::store::{FoundStore, Platform, Store};
 use settings::{PlatformSettings, Secret};
 
@@ -116,6 +116,7 @@ impl Adapter for DutchiePlus {
         ];
         Some(Request {
             script_headers,
+            secrets: Secrets { headers: &["authorization"], ..Secrets::default() },
             body: Some(Bytes::from(format!("{{{}}}", fields.join(",")))),
             ..Request::new(RequestKind::FetchWithBody, query.endpoint.clone(), query.referer.clone())
         })

@@ -2,6 +2,7 @@
 //!
 //! It blames no proxy for what the host says, and opens or closes no breaker.
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -26,7 +27,7 @@ pub struct DocumentLimits {
     pub timeout: Duration,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Document {
     pub status: StatusCode,
     /// Address at which it says that the document is.
@@ -35,6 +36,16 @@ pub struct Document {
     pub body: Bytes,
     /// False where `body` is only the beginning, because there is more than was asked for.
     pub is_whole: bool,
+}
+
+/// Shows the document without its body, and its redirect by the host alone: the address may repeat a key.
+impl fmt::Debug for Document {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let redirect = self.redirect.as_ref().and_then(Url::host_str);
+        let mut shown = f.debug_struct("Document");
+        shown.field("status", &self.status).field("redirect", &redirect);
+        shown.field("bytes", &self.body.len()).field("is_whole", &self.is_whole).finish()
+    }
 }
 
 impl Route {
@@ -99,14 +110,20 @@ impl Route {
     }
 
     /// A body that inflates to more than may be held is refused whole.
-    async fn decoded(&self, host: &str, headers: &HeaderMap, raw: Bytes, max_bytes: usize) -> Result<Bytes, Failure> {
+    pub(super) async fn decoded(
+        &self,
+        host: &str,
+        headers: &HeaderMap,
+        raw: Bytes,
+        max_bytes: usize,
+    ) -> Result<Bytes, Failure> {
         if !headers.contains_key(header::CONTENT_ENCODING) {
             return Ok(raw);
         }
         let (decoded_host, headers) = (host.to_owned(), headers.clone());
-        let fingerprint = Arc::clone(&self.identity.fingerprint);
+        let identity = Arc::clone(&self.identity);
         let limit = max_bytes.max(SMALL_BODY);
-        let decoded = cpu::run(move || answer::decoded(&decoded_host, &headers, &raw, &fingerprint, limit)).await;
+        let decoded = cpu::run(move || answer::decoded(&decoded_host, &headers, &raw, &identity, limit)).await;
         decoded.map_err(|error| Failure::local(FetchError::Http { host: host.to_owned(), reason: error.to_string() }))
     }
 }

@@ -40,7 +40,9 @@ const MOST_FIELDS: usize = 24;
 
 static IDENTITIES: LazyLock<Vec<Identity>> = LazyLock::new(|| {
     let (identities, states) = (Identities::load(None).unwrap(), States::load(None).unwrap());
-    identities.all().iter().map(|fingerprint| Identity::new(fingerprint.clone(), states.of(Some("AZ")))).collect()
+    let locale = states.of(Some("AZ"));
+    let browsers = identities.all().iter().map(|fingerprint| Identity::browser(fingerprint.clone(), locale));
+    browsers.chain([Identity::own("Example/1.0 (+https://example.com/)", locale)]).collect()
 });
 
 /// Lines: choice, url, page, and then cookies.

@@ -294,7 +294,7 @@ async fn documents_and_images_equal_the_profile(
 #[test]
 fn an_image_of_another_site_names_the_origin_of_its_page_and_the_widest_site_of_its_redirects() {
     let identities = Identities::load(None).unwrap();
-    let identity = Identity::new(identities.all()[0].clone(), States::load(None).unwrap().of(None));
+    let identity = Identity::browser(identities.all()[0].clone(), States::load(None).unwrap().of(None));
     let image =
         |url: &str| Request::new(RequestKind::Image, url.parse().unwrap(), "https://menu.test/a?b".parse().unwrap());
     let value = |request: &Request, name: &str| {

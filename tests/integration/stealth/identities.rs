@@ -185,7 +185,7 @@ fn a_redraw_is_unused_and_of_another_family_while_one_is_left() {
 fn an_unrecorded_script_header_has_its_place_and_is_counted(#[case] id: &str, #[case] beside: &str, #[case] by: i32) {
     let identities = shipped();
     let entry = identities.all().iter().find(|entry| entry.id == id).unwrap();
-    let identity = Identity::new(entry.clone(), States::load(None).unwrap().of(None));
+    let identity = Identity::browser(entry.clone(), States::load(None).unwrap().of(None));
     let mut request = request(RequestKind::Fetch, "https");
     request.script_headers.push(("X-New", "1".to_owned()));
     let ordered = headers::ordered(&identity, Protocol::Http2, &request, &[]);
@@ -196,7 +196,7 @@ fn an_unrecorded_script_header_has_its_place_and_is_counted(#[case] id: &str, #[
 #[test]
 fn without_the_scripts_accept_chromium_puts_its_own_before_the_tail() {
     let identities = shipped();
-    let identity = Identity::new(identities.all()[0].clone(), States::load(None).unwrap().of(None));
+    let identity = Identity::browser(identities.all()[0].clone(), States::load(None).unwrap().of(None));
     let mut request = request(RequestKind::Fetch, "https");
     request.script_headers.remove(0);
     let ordered = headers::ordered(&identity, Protocol::Http1, &request, &[]).fields;

@@ -13,8 +13,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use drover::stealth::{
-    AllowList, FetchError, Identities, Proxy, ProxySource, Request, RequestKind, Response, SessionConfig, Sessions,
-    States,
+    AllowList, FetchError, HostTable, Identities, Proxy, ProxySource, Request, RequestKind, Response, RobotsTable,
+    SessionConfig, Sessions, States,
 };
 use foundation::clock::Clock;
 
@@ -34,6 +34,8 @@ pub struct Setup {
     pub identities: Option<String>,
     /// Roots of https proxies.
     pub proxy_ca: Option<PathBuf>,
+    pub host_table: Option<Arc<dyn HostTable>>,
+    pub robots_table: Option<Arc<dyn RobotsTable>>,
 }
 
 impl Default for Setup {
@@ -44,6 +46,8 @@ impl Default for Setup {
             politeness: no_politeness(),
             identities: None,
             proxy_ca: None,
+            host_table: None,
+            robots_table: None,
         }
     }
 }
@@ -58,8 +62,8 @@ impl Setup {
             http: self.http,
             proxy_config: settings::Proxies { extra_ca_file: self.proxy_ca, ..rotations() }.into(),
             politeness: self.politeness.into(),
-            host_table: None,
-            robots_table: None,
+            host_table: self.host_table,
+            robots_table: self.robots_table,
             clock: Clock::system(),
         })
         .unwrap()
