@@ -15,6 +15,7 @@ pub mod notification;
 pub mod payload;
 pub mod proxy;
 pub mod query_hash;
+pub mod retailer;
 pub mod retention;
 pub mod retry;
 pub mod schedule;
