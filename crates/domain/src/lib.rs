@@ -16,6 +16,7 @@ pub mod payload;
 pub mod platform_list;
 pub mod proxy;
 pub mod query_hash;
+pub mod retailer;
 pub mod retention;
 pub mod retry;
 pub mod schedule;

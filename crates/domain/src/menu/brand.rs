@@ -16,7 +16,7 @@ pub fn key(name: &str) -> String {
 }
 
 /// Soft hyphens, zero-width characters, marks of direction and of byte order.
-fn is_invisible(char: char) -> bool {
+pub(crate) fn is_invisible(char: char) -> bool {
     matches!(char, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2064}' | '\u{feff}')
 }
 
