@@ -14,13 +14,16 @@ use settings::PlatformSettings;
 
 pub struct Definition {
     /// Makes the adapter. In: the settings, and the text of the data file that replaces the shipped one.
-    pub adapter: fn(&PlatformSettings, Option<&str>) -> Result<Arc<dyn Adapter>, BadPlatform>,
+    pub adapter: fn(&PlatformSettings, Option<&str>) -> AdapterResult,
     /// Turns the answers of a whole crawl into products. CPU work.
     pub normalise: fn(&[StoredPage<'_>]) -> Result<NormalMenu, NormaliseError>,
     /// Why a store cannot have this menu URL, if it cannot. In: the settings, the URL, and the host of the store's API where it has
     /// one of its own.
     pub menu_url_fault: fn(&PlatformSettings, &str, Option<&str>) -> Option<String>,
 }
+
+/// An adapter, or the fault of its settings or data.
+pub type AdapterResult = Result<Arc<dyn Adapter>, BadPlatform>;
 
 /// Settings or data that no adapter can be made of.
 #[derive(Debug, Error, PartialEq, Eq)]

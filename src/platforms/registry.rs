@@ -8,7 +8,7 @@ use std::sync::Arc;
 use strum::VariantArray;
 use tokio::sync::OnceCell;
 
-use super::definition::BadPlatform;
+use super::definition::{AdapterResult, BadPlatform};
 use super::{Adapter, CrawlLimits, DiscoveryPoint, PersistedQueries, Query, definition, grid};
 use crate::stealth::{FetchError, Request, States};
 use domain::for_each_platform;
@@ -111,7 +111,7 @@ fn limits(config: &Config, settings: &PlatformSettings) -> CrawlLimits {
 }
 
 /// The adapter of a platform, with its settings and data.
-pub fn adapter(platform: Platform, config: &Config) -> Result<Arc<dyn Adapter>, BadPlatform> {
+pub fn adapter(platform: Platform, config: &Config) -> AdapterResult {
     let data = config.overlays.platforms.of(platform).map(|file| file.text.as_str());
     (definition(platform).adapter)(config.platform.of(platform), data)
 }
