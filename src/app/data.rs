@@ -19,11 +19,8 @@ impl DataFiles {
         let files = &config.overlays;
         let identities = Identities::load(text(&files.identities)).map_err(|error| error.errors);
         let states = States::load(text(&files.states)).map_err(|error| error.errors);
-        let platforms = match &states {
-            Ok(states) => PlatformRegistry::new(config, states),
-            // so that the faults of their files are named beside those of the states
-            Err(_) => PlatformRegistry::new(config, &States::default()),
-        };
+        // also without states, so that the faults of all files are named
+        let platforms = PlatformRegistry::new(config, states.as_ref().unwrap_or(&States::default()));
         let categories = categories::load(text(&files.categories));
 
         let mut errors = ConfigErrors::default();

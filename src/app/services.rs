@@ -89,7 +89,7 @@ pub fn downloads(
         sessions: services.sessions.clone(),
         images: Images::beside(&services.payloads),
         config: config.images.clone(),
-        hosts: config.platform.image_hosts(),
+        hosts: config.image_hosts(),
         page: platform.adapter.endpoint(None)?,
     };
     Ok(Some((queue.clone(), deps)))

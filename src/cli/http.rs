@@ -166,7 +166,7 @@ pub fn api_state(env: &Env, config: &Arc<Config>, db: Db, health: Health) -> Res
 
 fn services(env: &Env, config: &Arc<Config>, health: Health) -> Result<ApiServices, PlaceError> {
     let place = Place::of(config)?;
-    let image_hosts = AllowList::new(config.platform.image_hosts());
+    let image_hosts = AllowList::new(config.image_hosts());
     Ok(ApiServices {
         files: PayloadFiles::new(place.clone(), platforms::normalise),
         health,

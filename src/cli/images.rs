@@ -87,7 +87,7 @@ pub async fn run(command: Command, env: &Env) -> anyhow::Result<ExitCode> {
     let Command::Backfill(args) = command;
     let db = if args.dry_run { env.db_to_read().await? } else { env.db().await? };
     let store = store_name::id_of(args.store.as_ref(), &env.api_to_read().await?).await?;
-    let permitted = AllowList::new(env.config.platform.image_hosts());
+    let permitted = AllowList::new(env.config.image_hosts());
     let (asks, wanted) = asks(&db, &args, store, &permitted).await?;
     let left_out = if args.refetch { None } else { Some(left_out(&db, &args, store, &permitted).await?) };
     if args.dry_run || wanted == 0 {

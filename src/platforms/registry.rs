@@ -5,40 +5,17 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use strum::VariantArray;
 use tokio::sync::OnceCell;
 
 use super::definition::{AdapterResult, BadPlatform};
 use super::{Adapter, CrawlLimits, DiscoveryPoint, PersistedQueries, Query, definition, grid};
 use crate::stealth::{FetchError, Request, States};
-use domain::for_each_platform;
 use domain::query_hash::QueryHash;
 use domain::store::Platform;
+use domain::store::per_platform::PerPlatform;
 use settings::{Config, ConfigErrors, PlatformSettings};
 
-macro_rules! registry {
-    ($($variant:ident = $folder:ident,)+) => {
-        pub struct PlatformRegistry {
-            $($folder: PlatformEntry,)+
-        }
-
-        impl PlatformRegistry {
-            pub fn get(&self, platform: Platform) -> &PlatformEntry {
-                match platform {
-                    $(Platform::$variant => &self.$folder,)+
-                }
-            }
-        }
-
-        fn all(mut entry: impl FnMut(Platform) -> Option<PlatformEntry>) -> Option<PlatformRegistry> {
-            // each is made before the first that is missing ends it, so that all faults are named
-            $(let $folder = entry(Platform::$variant);)+
-            Some(PlatformRegistry { $($folder: $folder?,)+ })
-        }
-    };
-}
-
-for_each_platform!(registry);
+pub struct PlatformRegistry(PerPlatform<PlatformEntry>);
 
 pub struct PlatformEntry {
     pub adapter: Arc<dyn Adapter>,
@@ -53,7 +30,7 @@ impl PlatformRegistry {
     /// Fails with all faults of the settings and of the data files.
     pub fn new(config: &Config, states: &States) -> Result<PlatformRegistry, ConfigErrors> {
         let mut errors = ConfigErrors::default();
-        let registry = all(|platform| match PlatformEntry::new(platform, config, states) {
+        let entries = PerPlatform::made(|platform| match PlatformEntry::new(platform, config, states) {
             Ok(entry) => Some(entry),
             Err(BadPlatform::BaseUrl(why)) => {
                 errors.push("", format!("platform.{platform}.base_url"), why);
@@ -61,17 +38,22 @@ impl PlatformRegistry {
             }
             Err(BadPlatform::Data(why)) => {
                 let file = config.overlays.platforms.of(platform);
-                let name = file.map_or_else(|| format!("{platform}.toml"), |file| file.path.display().to_string());
+                let name =
+                    file.as_ref().map_or_else(|| format!("{platform}.toml"), |file| file.path.display().to_string());
                 errors.push(name, "", why);
                 None
             }
         });
-        registry.ok_or(errors)
+        entries.all().map(PlatformRegistry).ok_or(errors)
     }
 
     /// API hosts of all platforms.
     pub fn api_hosts(&self) -> impl Iterator<Item = String> {
-        Platform::VARIANTS.iter().flat_map(|platform| self.get(*platform).adapter.api_hosts())
+        self.0.iter().flat_map(|(_, entry)| entry.adapter.api_hosts())
+    }
+
+    pub fn get(&self, platform: Platform) -> &PlatformEntry {
+        self.0.of(platform)
     }
 }
 
@@ -112,7 +94,7 @@ fn limits(config: &Config, settings: &PlatformSettings) -> CrawlLimits {
 
 /// The adapter of a platform, with its settings and data.
 pub fn adapter(platform: Platform, config: &Config) -> AdapterResult {
-    let data = config.overlays.platforms.of(platform).map(|file| file.text.as_str());
+    let data = config.overlays.platforms.of(platform).as_ref().map(|file| file.text.as_str());
     (definition(platform).adapter)(config.platform.of(platform), data)
 }
 

@@ -230,14 +230,17 @@ impl MailTarget {
     }
 }
 
-/// Reads an address as strictly as mail servers read one without quotes.
 fn mail_address(text: &str) -> Result<String, BadTarget> {
+    is_mail_address(text).then(|| text.to_owned()).ok_or_else(|| BadTarget::MailAddress(text.to_owned()))
+}
+
+/// Whether mail servers take it, which read one without quotes.
+pub fn is_mail_address(text: &str) -> bool {
     let is_plain = |part: &str| {
         !part.is_empty() && part.chars().all(|char| char.is_alphanumeric() || "!#$%&'*+-/=?^_`{|}~.".contains(char))
     };
-    let is_address = text.len() <= MAX_MAIL_ADDRESS
-        && text.rsplit_once('@').is_some_and(|(name, domain)| is_plain(name) && is_plain(domain));
-    is_address.then(|| text.to_owned()).ok_or_else(|| BadTarget::MailAddress(text.to_owned()))
+    text.len() <= MAX_MAIL_ADDRESS
+        && text.rsplit_once('@').is_some_and(|(name, domain)| is_plain(name) && is_plain(domain))
 }
 
 #[cfg(test)]

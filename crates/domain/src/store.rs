@@ -1,6 +1,7 @@
 //! `Store`: a shop whose menu is watched.
 
 pub mod group;
+pub mod per_platform;
 pub mod place;
 pub mod quality;
 pub mod state_code;

@@ -7,7 +7,8 @@ use std::{fs, io};
 use nix::unistd::geteuid;
 
 use super::errors::ConfigErrors;
-use super::platforms::{DEFAULTS, PlatformOverlays};
+use super::platforms::DEFAULTS;
+use domain::store::per_platform::PerPlatform;
 
 /// The manual, which is also the schema.
 pub const DEFAULT: File<'static> = File::compiled("default", DEFAULTS);
@@ -52,7 +53,7 @@ pub struct Overlay {
 pub struct Overlays {
     pub identities: Option<Overlay>,
     pub states: Option<Overlay>,
-    pub platforms: PlatformOverlays,
+    pub platforms: PerPlatform<Option<Overlay>>,
     pub categories: Option<Overlay>,
 }
 
@@ -119,7 +120,7 @@ impl Directory {
         Overlays {
             identities: self.read("identities", errors),
             states: self.read("states", errors),
-            platforms: PlatformOverlays::read(|name| self.read(name, errors)),
+            platforms: PerPlatform::made(|platform| self.read(platform.name(), errors)),
             categories: self.read("categories", errors),
         }
     }

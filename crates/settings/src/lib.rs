@@ -35,7 +35,7 @@ pub use errors::{ConfigErrors, Fault};
 pub use files::{Overlay, Overlays};
 pub use live::{Live, LiveConfig, SettingChange, changes};
 pub use load::{Flag, LoadedConfig, Sources};
-pub use platforms::{PlatformSettings, Platforms};
+pub use platforms::PlatformSettings;
 pub use secret::Secret;
 pub use show::Setting;
 
@@ -43,6 +43,7 @@ use domain::host::HostLimits;
 use domain::http::robots::RobotsPolicy;
 use domain::media::account::AddressTemplate;
 use domain::proxy::Budgets;
+use domain::store::per_platform::PerPlatform;
 use domain::task::LeaseTimes;
 use domain::task::role::RoleSet;
 use domain::vocabulary;
@@ -60,7 +61,7 @@ pub struct Config {
     pub secrets: Secrets,
     pub http: Http,
     pub politeness: Politeness,
-    pub platform: Platforms,
+    pub platform: PerPlatform<PlatformSettings>,
     pub storage: Storage,
     pub images: Images,
     pub media: Media,
@@ -84,6 +85,11 @@ impl Config {
     /// The data directory, as an absolute or relative path that may not exist yet.
     pub fn data_dir(&self) -> &Path {
         self.database.dir.as_deref().unwrap_or(&self.data_home)
+    }
+
+    /// Hosts from which images of any platform may be downloaded.
+    pub fn image_hosts(&self) -> Vec<String> {
+        self.platform.iter().flat_map(|(_, settings)| &settings.image_hosts).cloned().collect()
     }
 
     /// Directory in which `payloads/…` is.

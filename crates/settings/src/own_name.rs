@@ -4,6 +4,7 @@ use url::Url;
 
 use super::Http;
 use super::validate::{Rules, has_host, is_host};
+use domain::notification::is_mail_address;
 
 const DEFAULT_NAME: &str = concat!("drover/", env!("CARGO_PKG_VERSION"));
 const MAX_NAME: usize = 80;
@@ -46,7 +47,9 @@ fn is_product(text: &str) -> bool {
 /// Whether it fits between the parentheses of a comment, and a person can be reached there.
 fn is_contact(text: &str) -> bool {
     let fits = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'(' | b')' | b'\\' | b'"');
-    text.len() <= MAX_CONTACT && text.bytes().all(fits) && (is_web_address(text) || is_mail_address(text))
+    text.len() <= MAX_CONTACT
+        && text.bytes().all(fits)
+        && (is_web_address(text) || is_mail_address(text) && has_mail_host(text))
 }
 
 fn is_web_address(text: &str) -> bool {
@@ -54,7 +57,6 @@ fn is_web_address(text: &str) -> bool {
     Url::parse(text).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && has_host(&url) && is_open(&url))
 }
 
-fn is_mail_address(text: &str) -> bool {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-/=?^_`{|}~.".contains(&byte);
-    text.split_once('@').is_some_and(|(name, host)| !name.is_empty() && name.bytes().all(is_plain) && is_host(host))
+fn has_mail_host(text: &str) -> bool {
+    text.rsplit_once('@').is_some_and(|(_, host)| is_host(host))
 }

@@ -1,14 +1,11 @@
-//! `Platforms`: the settings of the menu platforms. Each has the keys that the `defaults.toml` of its folder lists; the others
-//! of [`PlatformSettings`] are empty.
+//! `PlatformSettings`: the settings of a menu platform. It has the keys that the `defaults.toml` of its folder lists; the others are
+//! empty.
 
 use serde::Deserialize;
-use strum::VariantArray;
 use url::Url;
 
 use super::Secret;
-use super::files::Overlay;
 use domain::for_each_platform;
-use domain::store::Platform;
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -41,41 +38,8 @@ impl PlatformSettings {
     }
 }
 
-macro_rules! platforms {
+macro_rules! defaults {
     ($($variant:ident = $folder:ident,)+) => {
-        #[derive(Clone, Debug, Deserialize)]
-        #[serde(deny_unknown_fields)]
-        pub struct Platforms {
-            $(pub $folder: PlatformSettings,)+
-        }
-
-        /// Data files that replace the compiled ones.
-        #[derive(Clone, Debug, Default)]
-        pub struct PlatformOverlays {
-            $(pub $folder: Option<Overlay>,)+
-        }
-
-        impl Platforms {
-            pub fn of(&self, platform: Platform) -> &PlatformSettings {
-                match platform {
-                    $(Platform::$variant => &self.$folder,)+
-                }
-            }
-        }
-
-        impl PlatformOverlays {
-            pub fn of(&self, platform: Platform) -> Option<&Overlay> {
-                match platform {
-                    $(Platform::$variant => self.$folder.as_ref(),)+
-                }
-            }
-
-            /// Reads the file of each platform, which has its word as its name.
-            pub(crate) fn read(mut read: impl FnMut(&str) -> Option<Overlay>) -> PlatformOverlays {
-                PlatformOverlays { $($folder: read(Platform::$variant.name()),)+ }
-            }
-        }
-
         /// The manual and schema of all settings, with those of the platforms behind the others.
         pub(crate) const DEFAULTS: &str = concat!(
             include_str!("../../../config/default.toml"),
@@ -84,15 +48,4 @@ macro_rules! platforms {
     };
 }
 
-for_each_platform!(platforms);
-
-impl Platforms {
-    pub fn iter(&self) -> impl Iterator<Item = (Platform, &PlatformSettings)> {
-        Platform::VARIANTS.iter().map(|platform| (*platform, self.of(*platform)))
-    }
-
-    /// Hosts from which images of any platform may be downloaded.
-    pub fn image_hosts(&self) -> Vec<String> {
-        self.iter().flat_map(|(_, settings)| &settings.image_hosts).cloned().collect()
-    }
-}
+for_each_platform!(defaults);

@@ -287,9 +287,9 @@ fn platform_rules(settings: &PlatformSettings, key_of: impl Fn(&str) -> String, 
         rules.require(is_host(host), &key_of("image_hosts"), &format!("'{host}' is not a host name or address"));
     }
 
-    let (base_url, key) = (url::Url::parse(&settings.base_url), key_of("key"));
+    let (base_url, key) = (settings.parse_base_url(), key_of("key"));
     if !rules.has(&key) {
-        let is_web = base_url.is_ok_and(|url| matches!(url.scheme(), "http" | "https") && has_host(&url));
+        let is_web = base_url.is_ok_and(|url| has_host(&url));
         return rules.require(is_web, &key_of("base_url"), "must be an http or https address");
     }
     let is_sealed = base_url.is_ok_and(|url| keeps_a_key_secret(&url));
