@@ -169,7 +169,7 @@ impl Side {
             groups: Vec::new(),
         };
         let tx = self.db.begin().await.unwrap();
-        let id = db::stores::add(&tx, &store).await.unwrap();
+        let id = db::stores::add(&tx, &store, &drover::platforms::menu_key).await.unwrap();
         tx.commit().await.unwrap();
         id
     }

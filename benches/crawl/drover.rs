@@ -59,7 +59,7 @@ pub async fn seed(url: &str, site: &Site) -> Result<()> {
     proxies::import(&db, &entries, &SecretKeys::default()).await?;
     let tx = db.begin_maintenance().await?;
     for store in &site.stores {
-        stores::add(&tx, &new_store(store)).await?;
+        stores::add(&tx, &new_store(store), &drover::platforms::menu_key).await?;
     }
     tx.commit().await?;
     schedules::ensure_defaults(&db.client().await?).await?;

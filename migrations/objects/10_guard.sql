@@ -182,14 +182,27 @@ BEGIN
   RETURN NULL;
 END $f$;
 
+-- Fills the key of a menu's URL that was written without one: at psql, or by a process of the release before.
+CREATE OR REPLACE FUNCTION dispensaries_fill_menu_key() RETURNS trigger LANGUAGE plpgsql AS $f$
+BEGIN
+  IF NEW.menu_key IS NULL THEN
+    NEW.menu_key := menu_entry(NEW.menu_url);
+  ELSIF TG_OP = 'UPDATE' AND NEW.menu_key IS NOT DISTINCT FROM OLD.menu_key THEN
+    -- the URL may be another one of the same store
+    NEW.menu_key := coalesce(menu_entry(NEW.menu_url),
+                             CASE WHEN strpos(NEW.menu_url, NEW.menu_key) > 0 THEN NEW.menu_key END);
+  END IF;
+  RETURN NEW;
+END $f$;
+
 -- Keeps the slugs that a store had, from its slug and its menu's URL: the last 20.
 CREATE OR REPLACE FUNCTION dispensaries_keep_former_slugs() RETURNS trigger LANGUAGE plpgsql AS $f$
 BEGIN
   INSERT INTO former_slugs (slug, dispensary_id)
   SELECT DISTINCT former.slug, NEW.id
-    FROM unnest(ARRAY[lower(OLD.slug), lower(menu_entry(OLD.menu_url))]) AS former(slug)
+    FROM unnest(ARRAY[lower(OLD.slug), lower(OLD.menu_key)]) AS former(slug)
    WHERE former.slug IS NOT NULL
-     AND former.slug <> ALL (array_remove(ARRAY[lower(NEW.slug), lower(menu_entry(NEW.menu_url))], NULL))
+     AND former.slug <> ALL (array_remove(ARRAY[lower(NEW.slug), lower(NEW.menu_key)], NULL))
       ON CONFLICT (slug, dispensary_id) DO UPDATE SET replaced_at = now();
   DELETE FROM former_slugs f
    WHERE f.dispensary_id = NEW.id

@@ -62,6 +62,9 @@ CREATE OR REPLACE TRIGGER guard_off BEFORE UPDATE OF crawl_enabled ON dispensari
   WHEN (OLD.crawl_enabled AND NOT NEW.crawl_enabled AND NEW.disabled_reason IS NOT DISTINCT FROM OLD.disabled_reason)
   EXECUTE FUNCTION dispensaries_guard_off();
 
+CREATE OR REPLACE TRIGGER fill_menu_key BEFORE INSERT OR UPDATE OF menu_url ON dispensaries FOR EACH ROW
+  EXECUTE FUNCTION dispensaries_fill_menu_key();
+
 CREATE OR REPLACE TRIGGER keep_former_slugs AFTER UPDATE OF slug, menu_url ON dispensaries FOR EACH ROW
   WHEN (OLD.slug IS DISTINCT FROM NEW.slug OR OLD.menu_url IS DISTINCT FROM NEW.menu_url)
   EXECUTE FUNCTION dispensaries_keep_former_slugs();

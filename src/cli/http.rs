@@ -13,7 +13,7 @@ use super::proxies::checker;
 use super::{CliError, Env};
 use crate::actors::proxy_pool::ProxyPool;
 use crate::app::App;
-use crate::platforms;
+use crate::platforms::{self, MenuAddresses};
 use crate::stealth::AllowList;
 use api::rendered_images::Renderer;
 use api::{Actors, ApiServices, ApiState, CrawlLimits, Health, PayloadFiles, Scrape};
@@ -177,7 +177,7 @@ fn services(env: &Env, config: &Arc<Config>, health: Health) -> Result<ApiServic
         politeness: part(env, config, |config| config.politeness.clone()),
         crawl_limits: CrawlLimits::of(config),
         allowed_hosts: config.http.host_allowlist.clone().into(),
-        menu_url_fault: platforms::menu_url_fault(config),
+        menu_urls: Arc::new(MenuAddresses::of(config)),
         selectors_fault,
         images: config.images.clone(),
         image_is_permitted: Arc::new(move |address| image_hosts.permits(address)),

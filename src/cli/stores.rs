@@ -13,7 +13,7 @@ use clap::Subcommand;
 
 use super::store_name::Stores;
 use super::{ApiClient, CliError, ClientError, Env, ExitCode, groups};
-use crate::platforms;
+use crate::platforms::MenuAddresses;
 use api::store_draft::{StoreDraft, bad_host};
 use contract::groups::{GroupChange, GroupStores};
 use contract::stores::{ImportedStores, StoreFields, StoreImport};
@@ -76,7 +76,7 @@ pub async fn run(command: Command, env: &Env) -> anyhow::Result<ExitCode> {
 }
 
 async fn add(draft: StoreDraft, env: &Env) -> anyhow::Result<ExitCode> {
-    let store = draft.check().map_err(|faults| CliError::usage(faults.join("; ")))?;
+    let store = draft.check(&MenuAddresses::of(&env.config)).map_err(|faults| CliError::usage(faults.join("; ")))?;
     if let Some(fault) = bad_host_here(&store, env) {
         return Err(CliError::usage(fault).into());
     }
@@ -98,7 +98,7 @@ fn bad_host_here(store: &NewStore, env: &Env) -> Option<String> {
     if env.is_remote() {
         return None;
     }
-    bad_host(store, &env.config.http.host_allowlist, &*platforms::menu_url_fault(&env.config))
+    bad_host(store, &env.config.http.host_allowlist, &MenuAddresses::of(&env.config))
 }
 
 async fn import_part(api: &ApiClient, stores: &[NewStore]) -> Result<ImportedStores, ClientError> {

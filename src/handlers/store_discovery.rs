@@ -2,7 +2,7 @@
 //! promotes the valid ones to rows of `dispensaries`.
 //!
 //! In: every state's points, one state's, or some of one state's. Out: all stores found are kept in
-//! `dutchie_discovery_locations`, one seen from several points once; known ones are updated, never doubled;
+//! `found_stores`, one seen from several points once; known ones are updated, never doubled;
 //! those not found again are flagged as vanished; closed and vanished ones are disabled, unless more than half of a
 //! state's stores would be at once; new ones get their first fetch. The other points are asked although one fails: no
 //! store of its state counts as vanished, and a follow-up asks just the points that did not answer. A task of which no
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use super::platform_client::PlatformClient;
 use super::{Context, RunProgress, payload_fetch};
-use crate::platforms::{DiscoveryPoint, PlatformEntry};
+use crate::platforms::{DiscoveryPoint, PlatformEntry, menu_key};
 use db::stores::discovery::{CoveredStores, DiscoveredStore, Promoted};
 use db::{DbError, Tx};
 use domain::amounts::counted;
@@ -325,7 +325,7 @@ impl DiscoveryReport {
         found.retain(|seen| !judgement.doubts_closing_of(&seen.store.platform_dispensary_id));
         let believed: Vec<String> =
             self.answered_states.iter().filter(|state| !judgement.doubts(state)).cloned().collect();
-        db::stores::discovery::record(tx, platform, &found).await?;
+        db::stores::discovery::record(tx, platform, &found, &menu_key).await?;
         let vanished = db::stores::discovery::flag_vanished(tx, platform, &believed, &found).await?;
         let Promoted { new, of_known_stores } = db::stores::discovery::promote(tx, platform, &found).await?;
         let closed = db::stores::discovery::close(tx, platform, &judgement.closing).await?;

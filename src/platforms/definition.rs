@@ -17,6 +17,8 @@ pub struct Definition {
     pub adapter: fn(&PlatformSettings, Option<&str>) -> AdapterResult,
     /// Turns the answers of a whole crawl into products. CPU work.
     pub normalise: fn(&[StoredPage<'_>]) -> Result<NormalMenu, NormaliseError>,
+    /// The name or id of the store in the address of a menu; none when it is no such address.
+    pub menu_key: fn(&str) -> Option<String>,
     /// Why a store cannot have this menu URL, if it cannot. In: the settings, the URL, and the host of the store's API where it has
     /// one of its own.
     pub menu_url_fault: fn(&PlatformSettings, &str, Option<&str>) -> Option<String>,

@@ -7,6 +7,7 @@
 pub mod categories;
 pub mod crawler;
 pub mod definition;
+pub mod menu_addresses;
 pub mod query_hashes;
 pub mod registry;
 
@@ -30,12 +31,12 @@ use domain::for_each_platform;
 use domain::menu::{NormalMenu, NormalPage, NormaliseError};
 use domain::payload::{PageQuestion, StoredPage};
 use domain::query_hash::QueryHash;
-use domain::store::{FoundStore, MenuUrlFault, Platform, Store, StoreId};
+use domain::store::{FoundStore, Platform, Store, StoreId};
 use foundation::memory::MemoryPermit;
-use settings::Config;
 
 pub use crawler::{CrawlLimits, Crawler, MenuProgress};
 pub use definition::{BadPlatform, Definition};
+pub use menu_addresses::MenuAddresses;
 pub use query_hashes::{HashObservation, QueryHashes};
 pub use registry::{PlatformEntry, PlatformRegistry, adapter};
 
@@ -123,12 +124,9 @@ pub fn normalise(platform: Platform, pages: &[StoredPage<'_>]) -> Result<NormalM
     (definition(platform).normalise)(pages)
 }
 
-/// Judges menu URLs by the hosts that the platforms know with this configuration.
-pub fn menu_url_fault(config: &Config) -> Arc<MenuUrlFault> {
-    let settings = config.platform.clone();
-    Arc::new(move |platform: Platform, menu_url: &str, api_host: Option<&str>| {
-        (definition(platform).menu_url_fault)(settings.of(platform), menu_url, api_host)
-    })
+/// The name or id of the store in the address of a menu; none when it is no such address of the platform.
+pub fn menu_key(platform: Platform, menu_url: &str) -> Option<String> {
+    (definition(platform).menu_key)(menu_url)
 }
 
 /// A question to a platform; [`Adapter::request`] makes a request of it.

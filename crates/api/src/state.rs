@@ -21,7 +21,7 @@ use contract::proxies::ProxyTest;
 use db::Db;
 use domain::media::forum::SelectorOverrides;
 use domain::proxy::{Budgets, ProxyRow};
-use domain::store::MenuUrlFault;
+use domain::store::menu_urls::MenuUrls;
 use foundation::secrets::SecretKeys;
 use geo::Geo;
 use settings::{Live, LiveConfig};
@@ -45,8 +45,8 @@ pub struct ApiServices {
     pub crawl_limits: CrawlLimits,
     /// Hosts of a private network that stores may have.
     pub allowed_hosts: Arc<[String]>,
-    /// Judges the menu URLs that stores are given.
-    pub menu_url_fault: Arc<MenuUrlFault>,
+    /// Reads and judges the menu URLs that stores are given.
+    pub menu_urls: Arc<dyn MenuUrls>,
     /// Judges the selectors that forums are given.
     pub selectors_fault: fn(&SelectorOverrides) -> Option<String>,
     pub images: settings::Images,

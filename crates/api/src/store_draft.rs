@@ -8,8 +8,9 @@ use url::Url;
 use contract::stores::StoreChange;
 use domain::http::host_name::HostName;
 use domain::http::public_host::is_public;
+use domain::store::menu_urls::MenuUrls;
 use domain::store::state_code::two_letters;
-use domain::store::{MenuUrlFault, NewStore, Platform};
+use domain::store::{NewStore, Platform, UnknownPlatform};
 use domain::{schedule, store};
 
 /// Every field as written. Empty is the same as absent.
@@ -20,8 +21,8 @@ pub struct StoreDraft {
     #[arg(long)]
     #[serde(default)]
     pub name: String,
-    /// Platform of the menu
-    #[arg(long, default_value = "dutchie")]
+    /// Platform of the menu [default: the one whose site the menu's URL is on]
+    #[arg(long, default_value = "", hide_default_value = true)]
     #[serde(default)]
     pub platform: String,
     /// Id of the store at the platform
@@ -54,13 +55,10 @@ pub struct StoreDraft {
 }
 
 impl StoreDraft {
-    /// The store, or every fault.
-    pub fn check(self) -> Result<NewStore, Vec<String>> {
+    /// The store, or every fault. Without a platform, it is the one that its menu's URL names.
+    pub fn check(self, urls: &dyn MenuUrls) -> Result<NewStore, Vec<String>> {
         let name = self.name.trim().to_owned();
-        let platform = match self.platform.trim() {
-            "" => Ok(Platform::DEFAULT),
-            word => word.parse().map_err(|unknown: domain::store::UnknownPlatform| unknown.to_string()),
-        };
+        let platform = self.platform(urls);
         let groups = store::group::names(&self.groups.unwrap_or_default());
         let store = NewStore {
             name,
@@ -77,6 +75,18 @@ impl StoreDraft {
         };
         let faults: Vec<String> = platform.err().into_iter().chain(groups.err()).chain(faults(&store)).collect();
         if faults.is_empty() { Ok(store) } else { Err(faults) }
+    }
+}
+
+impl StoreDraft {
+    fn platform(&self, urls: &dyn MenuUrls) -> Result<Platform, String> {
+        match self.platform.trim() {
+            "" => {
+                let named = |url: &String| urls.platform_of(url.trim(), self.api_host.as_deref().map(str::trim));
+                Ok(self.menu_url.as_ref().and_then(named).unwrap_or(Platform::DEFAULT))
+            }
+            word => word.parse().map_err(|unknown: UnknownPlatform| unknown.to_string()),
+        }
     }
 }
 
@@ -123,9 +133,9 @@ fn bad_value(field: &str, text: &str) -> Option<String> {
 }
 
 /// Why the host of the store's API, or that of its menu URL, is refused.
-pub fn bad_host(store: &NewStore, allowed: &[String], menu_url_fault: &MenuUrlFault) -> Option<String> {
+pub fn bad_host(store: &NewStore, allowed: &[String], urls: &dyn MenuUrls) -> Option<String> {
     let menu_url = store.menu_url.as_deref();
-    private_host(store, allowed).or_else(|| menu_url_fault(store.platform, menu_url?, store.api_host.as_deref()))
+    private_host(store, allowed).or_else(|| urls.fault(store.platform, menu_url?, store.api_host.as_deref()))
 }
 
 /// Crawls reach a store's host through the proxies, so a host of a private network must be allowed by the
@@ -235,6 +245,23 @@ mod tests {
 
     use super::*;
 
+    /// The rules of no platform: those of each are tested beside it.
+    struct NoMenuUrls;
+
+    impl MenuUrls for NoMenuUrls {
+        fn key(&self, _: Platform, _: &str) -> Option<String> {
+            None
+        }
+
+        fn fault(&self, _: Platform, _: &str, _: Option<&str>) -> Option<String> {
+            None
+        }
+
+        fn platform_of(&self, _: &str, _: Option<&str>) -> Option<Platform> {
+            None
+        }
+    }
+
     fn draft() -> StoreDraft {
         StoreDraft { name: "A Shop".to_owned(), slug: Some("a-shop".to_owned()), ..StoreDraft::default() }
     }
@@ -247,7 +274,7 @@ mod tests {
     fn blank_is_absent_and_case_is_normalised() {
         let draft =
             StoreDraft { state: some(" az "), api_host: some("Menu.Example.COM:8443"), city: some("  "), ..draft() };
-        let store = draft.check().unwrap();
+        let store = draft.check(&NoMenuUrls).unwrap();
         assert_eq!((store.state.as_deref(), store.city), (Some("AZ"), None));
         assert_eq!(store.api_host.as_deref(), Some("menu.example.com:8443"));
     }
@@ -269,7 +296,7 @@ mod tests {
     #[case::groups(StoreDraft { groups: some("a,b"), ..draft() }, "group 'a,b'")]
     #[case::timezone(StoreDraft { timezone: some("MST"), ..draft() }, "timezone 'MST'")]
     fn each_fault_is_named(#[case] draft: StoreDraft, #[case] fault: &str) {
-        let faults = draft.check().unwrap_err();
+        let faults = draft.check(&NoMenuUrls).unwrap_err();
         assert!(faults.len() == 1 && faults[0].contains(fault), "{faults:?}");
     }
 

@@ -30,7 +30,8 @@ pub async fn import(
         return Ok(Json(ImportedStores::default()).into_response());
     }
     let mut change = changes.begin().await?;
-    let answer = stores::requests::import(&change, &stores).await.map_err(|error| match error {
+    let key = |platform, menu_url: &str| api.menu_urls.key(platform, menu_url);
+    let answer = stores::requests::import(&change, &stores, &key).await.map_err(|error| match error {
         DbError::Contention(_) | DbError::Conflict { .. } => {
             ApiError::Conflict("another import or a discovery adds one of these stores now; try again".to_owned())
         }
@@ -42,8 +43,8 @@ pub async fn import(
 }
 
 fn imported(fields: StoreFields, api: &ApiState) -> Result<NewStore, Vec<String>> {
-    let store = StoreDraft::from(fields).check()?;
-    match bad_host(&store, &api.allowed_hosts, &*api.menu_url_fault) {
+    let store = StoreDraft::from(fields).check(&*api.menu_urls)?;
+    match bad_host(&store, &api.allowed_hosts, &*api.menu_urls) {
         Some(fault) => Err(vec![fault]),
         None => Ok(store),
     }

@@ -66,7 +66,7 @@ pub async fn set(
 ) -> Result<Response, ApiError> {
     let wanted = checked_change(wanted).map_err(ApiError::BadFields)?;
     let mut change = changes.begin().await?;
-    let Changed { is_rewritten, notice } = stores::requests::change(&change, id, &wanted, &*api.menu_url_fault).await?;
+    let Changed { is_rewritten, notice } = stores::requests::change(&change, id, &wanted, &*api.menu_urls).await?;
     let store = find(&change, id).await?;
     change.audit("stores.set", id, json!({ "change": wanted, "changed": is_rewritten }));
     change.answer(StatusCode::OK, &ChangedStore { store, notice }).await

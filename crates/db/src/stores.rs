@@ -14,6 +14,7 @@ use super::{Client, DbError, Tx};
 use crate::statements::{FromRow, column, first_column, first_columns, named, parsed, read_all, rows, sql};
 use domain::menu::stock::PayloadPosition;
 use domain::payload::{Payload, PayloadId};
+use domain::store::menu_urls::MenuKey;
 use domain::store::{NewStore, Platform, Store, StoreId};
 use domain::task::TaskId;
 use domain::task::role::Role;
@@ -57,8 +58,9 @@ pub async fn get_locked(tx: &Tx, id: StoreId) -> Result<Store, DbError> {
 
 /// Writes the store's name, addresses, platform id and place; its city only where one is given. Returns whether
 /// anything changed. `Conflict` when another store has the id.
-pub async fn change(tx: &Tx, store: &Store, city: Option<&Option<String>>) -> Result<bool, DbError> {
+pub async fn change(tx: &Tx, store: &Store, city: Option<&Option<String>>, key: &MenuKey) -> Result<bool, DbError> {
     let Store { id, name, slug, menu_url, platform_dispensary_id, state, timezone, .. } = store;
+    let menu_key = key_of(key, store.platform, menu_url);
     let (moves, city) = (city.is_some(), city.cloned().flatten());
     let changed = named!(tx.execute(
         "stores/change.sql",
@@ -66,6 +68,7 @@ pub async fn change(tx: &Tx, store: &Store, city: Option<&Option<String>>) -> Re
         name,
         slug,
         menu_url,
+        menu_key,
         platform_dispensary_id,
         state,
         timezone,
@@ -76,34 +79,31 @@ pub async fn change(tx: &Tx, store: &Store, city: Option<&Option<String>>) -> Re
     Ok(changed > 0)
 }
 
-/// Facts by which a new address of a store is judged.
+/// A store that has an address already.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AddressFacts {
-    /// The slug or id in the store's menu URL.
-    pub menu_entry: Option<String>,
-    /// Another store of the platform with the new slug, or with a menu URL of that slug.
-    pub other: Option<StoreId>,
-    pub other_name: Option<String>,
-    pub other_slug: Option<String>,
+pub struct AddressOwner {
+    pub other: StoreId,
+    pub other_name: String,
+    /// Its slug, or the key of its menu URL.
+    pub other_slug: String,
 }
 
-/// `slug`, `menu_url`: the new ones of `store`, which holds them already.
-pub async fn address(
+/// Another store of the platform with the new slug of `store`, or with the key of its new menu URL.
+pub async fn owner_of_address(
     tx: &Tx,
     store: &Store,
     slug: Option<&str>,
-    menu_url: Option<&str>,
-) -> Result<AddressFacts, DbError> {
-    let row = named!(tx.query_one(
+    menu_key: Option<&str>,
+) -> Result<Option<AddressOwner>, DbError> {
+    let row = named!(tx.query_opt(
         "stores/address.sql",
         platform = store.platform.name(),
         store = store.id,
-        menu_url = store.menu_url,
         new_slug = slug,
-        new_menu_url = menu_url
+        new_menu_key = menu_key
     ))
     .await?;
-    AddressFacts::from_row(&row)
+    row.as_ref().map(AddressOwner::from_row).transpose()
 }
 
 /// Data of a store that its deletion would delete.
@@ -191,7 +191,7 @@ pub async fn resolve(tx: &Tx, id: StoreId, platform_dispensary_id: &str, slug: O
 }
 
 /// `Conflict` when the platform's id is known already.
-pub async fn add(tx: &Tx, store: &NewStore) -> Result<StoreId, DbError> {
+pub async fn add(tx: &Tx, store: &NewStore, key: &MenuKey) -> Result<StoreId, DbError> {
     let row = named!(tx.query_one(
         "stores/add.sql",
         name = store.name,
@@ -199,6 +199,7 @@ pub async fn add(tx: &Tx, store: &NewStore) -> Result<StoreId, DbError> {
         platform_dispensary_id = store.platform_dispensary_id,
         slug = store.slug,
         menu_url = store.menu_url,
+        menu_key = key_of(key, store.platform, &store.menu_url),
         api_host = store.api_host,
         api_path = store.api_path,
         city = store.city,
@@ -230,7 +231,7 @@ pub struct AddedStore {
 
 /// Adds the stores that are not known yet, and puts known ones into the given groups. Results are in the
 /// order of `stores`. `Conflict` when another transaction adds one of them now.
-pub async fn add_unless_known(tx: &Tx, stores: &[NewStore]) -> Result<Vec<AddedStore>, DbError> {
+pub async fn add_unless_known(tx: &Tx, stores: &[NewStore], key: &MenuKey) -> Result<Vec<AddedStore>, DbError> {
     let rows = named!(tx.query(
         "stores/add_unless_known.sql",
         names = column(stores, |store| store.name.as_str()),
@@ -243,7 +244,8 @@ pub async fn add_unless_known(tx: &Tx, stores: &[NewStore]) -> Result<Vec<AddedS
         cities = column(stores, |store| store.city.as_deref()),
         states = column(stores, |store| store.state.as_deref()),
         timezones = column(stores, |store| store.timezone.as_deref()),
-        groups = column(stores, |store| store.groups.join(";"))
+        groups = column(stores, |store| store.groups.join(";")),
+        menu_keys = column(stores, |store| key_of(key, store.platform, &store.menu_url))
     ))
     .await?;
     read_all(&rows)
@@ -274,10 +276,14 @@ pub async fn first_missing(client: &Client, ids: &[StoreId]) -> Result<Option<St
     row.as_ref().map(first_column).transpose()
 }
 
+fn key_of(key: &MenuKey, platform: Platform, menu_url: &Option<String>) -> Option<String> {
+    menu_url.as_deref().and_then(|menu_url| key(platform, menu_url))
+}
+
 rows! {
     Holdings { products, payloads, is_discovered }
 
-    AddressFacts { menu_entry, other, other_name, other_slug }
+    AddressOwner { other, other_name, other_slug }
 
     AddedStore { id, is_known, is_grouped, is_full, former_slug, slug }
 

@@ -1,6 +1,7 @@
 //! `Store`: a shop whose menu is watched.
 
 pub mod group;
+pub mod menu_urls;
 pub mod per_platform;
 pub mod place;
 pub mod quality;
@@ -79,10 +80,6 @@ impl Store {
         self.crawl_enabled && self.platform_dispensary_id.is_some()
     }
 }
-
-/// Why a store of the platform cannot have this menu URL, if it cannot. In: the platform, the URL, and the
-/// host of the store's API where it has one of its own.
-pub type MenuUrlFault = dyn Fn(Platform, &str, Option<&str>) -> Option<String> + Send + Sync;
 
 /// A store to be added, by hand or from a file.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -10,6 +10,7 @@ use sim::{Settings, Simulator};
 
 use super::{State, faults, limits};
 use crate::cli::CliError;
+use crate::platforms::menu_key;
 use crate::simulated;
 use contract::stores::ImportedStores;
 use db::{Db, proxies, stores};
@@ -121,9 +122,9 @@ pub async fn seed_database(db: &Db, sim: &Simulator, state: &State, keys: &Secre
     proxies::import(db, &entries, keys).await?;
     let tx = db.begin().await?;
     let stores: Vec<NewStore> = sim.stores().iter().take(state.stores).map(simulated::store).collect();
-    stores::add_unless_known(&tx, &stores).await?;
+    stores::add_unless_known(&tx, &stores, &menu_key).await?;
     let faulty = if state.has_faults { faults::stores(sim) } else { Vec::new() };
-    let ImportedStores { imported, known, .. } = stores::requests::import(&tx, &faulty).await?;
+    let ImportedStores { imported, known, .. } = stores::requests::import(&tx, &faulty, &menu_key).await?;
     tx.commit().await?;
     let mut ids: Vec<StoreId> = imported.into_iter().map(|store| store.id).chain(known).collect();
     ids.sort_unstable();

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use crate::cli::list_file::{self, BadLine, Columns, Header, at};
 use api::store_draft::StoreDraft;
 use domain::store::NewStore;
+use domain::store::menu_urls::MenuUrls;
 
 const COLUMNS: Columns = Columns {
     known: &[
@@ -36,6 +37,7 @@ pub struct StoreList<'a> {
 pub fn read<'a>(
     file: &str,
     text: &'a str,
+    urls: &dyn MenuUrls,
     fault: impl Fn(&NewStore) -> Option<String>,
 ) -> Result<StoreList<'a>, String> {
     let mut lines = list_file::lines(text);
@@ -51,7 +53,7 @@ pub fn read<'a>(
     let mut first_slugs = HashMap::new();
     let rows = lines.filter(|(_, line)| !header.is_comment(line));
     let bad = list_file::read_lines(file, rows, |n, line| {
-        let store = header.row::<StoreDraft>(line).map_err(|fault| vec![fault])?.check()?;
+        let store = header.row::<StoreDraft>(line).map_err(|fault| vec![fault])?.check(urls)?;
         if let Some(fault) = fault(&store) {
             return Err(vec![fault]);
         }
@@ -80,10 +82,13 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
+    use crate::platforms::MenuAddresses;
+    use settings::Config;
 
     /// Reads a list; any fault refuses the whole of it.
     fn parse(file: &str, text: &str) -> Result<Vec<NewStore>, Vec<String>> {
-        let list = read(file, text, |_| None).map_err(|fault| vec![fault])?;
+        let list =
+            read(file, text, &MenuAddresses::of(&Config::with(&[]).unwrap()), |_| None).map_err(|fault| vec![fault])?;
         if list.bad.is_empty() { Ok(list.stores) } else { Err(list_file::faults(file, &list.bad)) }
     }
 

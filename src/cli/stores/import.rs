@@ -9,6 +9,7 @@ use super::{bad_host_here, file, import_part};
 use crate::cli::input::{self, Input};
 use crate::cli::progress::CommandProgress;
 use crate::cli::{CliError, Env, ExitCode};
+use crate::platforms::MenuAddresses;
 use contract::stores::{ImportedStore, ImportedStores, MAX_IMPORTED, RenamedStore};
 use domain::amounts::counted;
 use domain::store::StoreId;
@@ -48,7 +49,9 @@ struct Answer {
 
 pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     let Input { name, text } = Input::read(&args.file).await?;
-    let list = file::read(&name, &text, |store| bad_host_here(store, env)).map_err(|fault| input::refusal(&[fault]))?;
+    let urls = MenuAddresses::of(&env.config);
+    let list =
+        file::read(&name, &text, &urls, |store| bad_host_here(store, env)).map_err(|fault| input::refusal(&[fault]))?;
     input::skip_bad(&name, Some(list.header), &list.bad, args.skip_bad.as_deref())?;
     if list.stores.is_empty() && list.bad.is_empty() {
         return Err(CliError::usage(format!("{name} has no stores")).into());

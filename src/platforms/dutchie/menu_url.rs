@@ -29,6 +29,11 @@ impl MenuUrl {
     }
 }
 
+/// The store's name in the address.
+pub fn key(menu_url: &str) -> Option<String> {
+    MenuUrl::parse(menu_url).map(|menu| menu.name_or_id)
+}
+
 /// Why a store cannot have this menu URL, if it cannot. The name in it is one of the platform's only on the
 /// platform's site, on the site of `base_url`, or on the host of the store's own API.
 pub fn fault(menu_url: &str, base_url: &str, api_host: Option<&str>) -> Option<String> {

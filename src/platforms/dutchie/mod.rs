@@ -35,6 +35,7 @@ pub const DEFINITION: Definition = Definition {
         Ok(Arc::new(Dutchie::new(settings, data)?))
     },
     normalise: |pages| normalize::normalise(&bodies(pages)),
+    menu_key: menu_url::key,
     menu_url_fault: |settings, menu_url, api_host| menu_url::fault(menu_url, &settings.base_url, api_host),
 };
 
@@ -199,7 +200,7 @@ impl Adapter for Dutchie {
 
 /// The store's name in its menu URL, which goes before its slug.
 fn entry(store: &Store) -> Option<String> {
-    store.menu_url.as_deref().and_then(MenuUrl::parse).map(|menu| menu.name_or_id)
+    store.menu_url.as_deref().and_then(menu_url::key)
 }
 
 /// 24 hex digits; another form may be a slug.

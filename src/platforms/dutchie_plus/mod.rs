@@ -29,6 +29,7 @@ pub const DEFINITION: Definition = Definition {
     },
     normalise: |pages| normalize::normalise(&bodies(pages)),
     // its stores are found by their ids alone
+    menu_key: |_| None,
     menu_url_fault: |_, _, _| None,
 };
 

@@ -158,7 +158,7 @@ impl Server {
             politeness: whole.politeness.clone().into(),
             crawl_limits: CrawlLimits::of(&whole),
             allowed_hosts: Arc::default(),
-            menu_url_fault: drover::platforms::menu_url_fault(&whole),
+            menu_urls: Arc::new(drover::platforms::MenuAddresses::of(&whole)),
             selectors_fault: ::media::clients::selectors::fault,
             proxy_tester: checker::tester(whole),
             images,

@@ -91,14 +91,14 @@ async fn a_store_with_another_platform_id_is_crawled_at_once_and_forgets_what_wa
     let old = format!(
         "INSERT INTO suspicious_menus (dispensary_id, fetched_at, product_count) SELECT {id}, now() - n * interval '1 day', 0 FROM generate_series(1, 3) n;
          UPDATE dispensaries SET empty_accepted_at = now();
-         INSERT INTO dutchie_discovery_locations (platform_dispensary_id, name, found_in, dispensary_id) VALUES ('old', 'Old', 'AZ', {id})"
+         INSERT INTO found_stores (platform_dispensary_id, name, found_in, dispensary_id) VALUES ('old', 'Old', 'AZ', {id})"
     );
     server.database.raw.batch_execute(&old).await.unwrap();
     let shown = put(&server, id, json!({"platform_dispensary_id": "new"})).await.expect(200);
     assert_eq!((&shown["platform_dispensary_id"], &shown["crawl_status"]), (&json!("new"), &json!("never_crawled")));
     let left = "SELECT count(*) FROM suspicious_menus UNION ALL
                 SELECT count(*) FROM dispensaries WHERE empty_accepted_at IS NOT NULL UNION ALL
-                SELECT count(*) FROM dutchie_discovery_locations WHERE dispensary_id IS NOT NULL";
+                SELECT count(*) FROM found_stores WHERE dispensary_id IS NOT NULL";
     for row in server.database.raw.query(left, &[]).await.unwrap() {
         assert_eq!(row.get::<_, i64>(0), 0);
     }

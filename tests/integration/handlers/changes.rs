@@ -135,7 +135,7 @@ async fn a_store_with_another_menu_has_another_baseline() {
     let tx = store.database.db.begin().await.unwrap();
     let mut moved = db::stores::get_locked(&tx, store.id).await.unwrap();
     moved.platform_dispensary_id = Some("another id".to_owned());
-    db::stores::change(&tx, &moved, None).await.unwrap();
+    db::stores::change(&tx, &moved, None, &drover::platforms::menu_key).await.unwrap();
     tx.commit().await.unwrap();
     store.crawl(1, menu([at_price("a", 500)])).await;
     assert_eq!((changes(&store).await, baselines(&store).await), (Vec::new(), 2));

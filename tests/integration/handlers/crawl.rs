@@ -324,7 +324,7 @@ fn place(marks: &[String]) -> Vec<&str> {
 impl TestStore {
     /// Discovery saw that the store is closed; it is not disabled yet.
     pub async fn seen_closed(&self) {
-        let sql = "INSERT INTO dutchie_discovery_locations (platform_dispensary_id, name, found_in, reason)
+        let sql = "INSERT INTO found_stores (platform_dispensary_id, name, found_in, reason)
                    SELECT platform_dispensary_id, name, 'AZ', 'not_open' FROM dispensaries WHERE id = $1";
         self.database.raw.execute(sql, &[&self.id]).await.unwrap();
     }

@@ -535,7 +535,7 @@ async fn discovery_promotes_each_real_store_once() {
     assert_eq!(first.result["newStoreIds"].as_array().unwrap().len(), wanted.len() - 1);
     assert_eq!(first.next.len(), wanted.len() - 1);
     assert!(first.next.iter().all(|next| next.role == Role::ProductDiscovery && next.priority == Some(10)));
-    let refused = "SELECT count(*) FROM dutchie_discovery_locations WHERE reason IS NOT NULL AND dispensary_id IS NULL";
+    let refused = "SELECT count(*) FROM found_stores WHERE reason IS NOT NULL AND dispensary_id IS NULL";
     assert_eq!(harness.store.count(refused).await, sim.decoys().len() as i64);
 
     let again = harness.settle(Role::StoreDiscovery, json!({})).await;
@@ -554,13 +554,13 @@ async fn what_is_not_seen_again_is_kept_and_flagged_only_where_was_looked() {
     let sim = simulator(Settings { stores: 6, products_per_store: 20..=20, ..Settings::default() });
     let harness = harness(&sim).await;
     let state = sim.stores()[0].state.clone();
-    let gone = "INSERT INTO dutchie_discovery_locations (platform_dispensary_id, name, found_in) VALUES ('gone', 'Gone', $1), ('elsewhere', 'Far', 'ZZ')";
+    let gone = "INSERT INTO found_stores (platform_dispensary_id, name, found_in) VALUES ('gone', 'Gone', $1), ('elsewhere', 'Far', 'ZZ')";
     harness.store.database.raw.execute(gone, &[&state]).await.unwrap();
 
     let settled = harness.settle(Role::StoreDiscovery, json!({ "state_code": state })).await;
 
     assert_eq!(settled.result["vanished"], 1);
-    let flagged = "SELECT count(*) FROM dutchie_discovery_locations WHERE vanished_at IS NOT NULL AND platform_dispensary_id = 'gone'";
+    let flagged = "SELECT count(*) FROM found_stores WHERE vanished_at IS NOT NULL AND platform_dispensary_id = 'gone'";
     assert_eq!(harness.store.count(flagged).await, 1);
 }
 
@@ -572,13 +572,12 @@ async fn closed_and_vanished_stores_are_switched_off_and_sell_nothing() {
     let seed = sim.stores()[0].clone();
     // the harness's own store is one that discovery knows and sees no more
     become_store(&harness, &seed, Some("gone")).await;
-    let known =
-        "INSERT INTO dutchie_discovery_locations (platform_dispensary_id, name, found_in) VALUES ('gone', 'Gone', $1)";
+    let known = "INSERT INTO found_stores (platform_dispensary_id, name, found_in) VALUES ('gone', 'Gone', $1)";
     harness.store.database.raw.execute(known, &[&seed.state]).await.unwrap();
     harness.store.crawl(0, vec![super::test_store::product("a")]).await;
     // and another is closed, whatever it was before
     let closed = "UPDATE dispensaries SET platform_dispensary_id = $1 WHERE id <> $2 AND id = (SELECT max(id) FROM dispensaries)";
-    let decoy = "SELECT platform_dispensary_id FROM dutchie_discovery_locations WHERE reason = 'not_open' LIMIT 1";
+    let decoy = "SELECT platform_dispensary_id FROM found_stores WHERE reason = 'not_open' LIMIT 1";
     let decoy: String = harness.store.database.raw.query_one(decoy, &[]).await.unwrap().get(0);
     harness.store.database.raw.execute(closed, &[&decoy, &harness.store.id]).await.unwrap();
 
@@ -621,12 +620,14 @@ async fn equal_ids_of_two_platforms_are_two_stores() {
     let sim = simulator(Settings { stores: 2, products_per_store: 20..=20, ..Settings::default() });
     let harness = harness(&sim).await;
     let seed = sim.stores()[0].clone();
-    let other = "INSERT INTO dutchie_discovery_locations (platform, platform_dispensary_id, name, found_in) VALUES ('other', $1, 'Other', $2)";
+    let other =
+        "INSERT INTO found_stores (platform, platform_dispensary_id, name, found_in) VALUES ('other', $1, 'Other', $2)";
     harness.store.database.raw.execute(other, &[&seed.platform_dispensary_id, &seed.state]).await.unwrap();
 
     harness.settle(Role::StoreDiscovery, json!({})).await;
 
-    let untouched = "SELECT count(*) FROM dutchie_discovery_locations WHERE platform = 'other' AND name = 'Other' AND vanished_at IS NULL";
+    let untouched =
+        "SELECT count(*) FROM found_stores WHERE platform = 'other' AND name = 'Other' AND vanished_at IS NULL";
     assert_eq!(harness.store.count(untouched).await, 1);
 }
 
@@ -635,7 +636,7 @@ async fn what_vanishes_of_one_platform_vanishes_of_no_other() {
     let sim = simulator(Settings { stores: 2, products_per_store: 20..=20, ..Settings::default() });
     let harness = harness(&sim).await;
     // enough stores of the other platform that they would make the state's answer a suspicious one
-    let gone = "INSERT INTO dutchie_discovery_locations (platform, platform_dispensary_id, name, found_in)
+    let gone = "INSERT INTO found_stores (platform, platform_dispensary_id, name, found_in)
                 SELECT 'other', 'gone ' || n, 'Gone', $1::text FROM generate_series(1, 9) n
                 UNION ALL SELECT 'dutchie', 'gone 1', 'Gone', $1";
     harness.store.database.raw.execute(gone, &[&sim.stores()[0].state]).await.unwrap();
@@ -643,7 +644,7 @@ async fn what_vanishes_of_one_platform_vanishes_of_no_other() {
     harness.settle(Role::StoreDiscovery, json!({})).await;
 
     let vanished = "SELECT string_agg(platform || ' ' || platform_dispensary_id, ', ')
-                      FROM dutchie_discovery_locations WHERE vanished_at IS NOT NULL";
+                      FROM found_stores WHERE vanished_at IS NOT NULL";
     let vanished: Option<String> = harness.store.database.raw.query_one(vanished, &[]).await.unwrap().get(0);
     assert_eq!(vanished.as_deref(), Some("dutchie gone 1"));
 }
@@ -680,7 +681,7 @@ async fn a_platform_that_is_down_makes_no_store_vanish() {
 
     sim.add_fault(Fault::new(FaultKind::GraphqlErrors { with_data: false }));
     assert!(harness.run(Role::StoreDiscovery, json!({ "state_code": state })).await.is_err());
-    let vanished = "SELECT count(*) FROM dutchie_discovery_locations WHERE vanished_at IS NOT NULL";
+    let vanished = "SELECT count(*) FROM found_stores WHERE vanished_at IS NOT NULL";
     assert_eq!(harness.store.count(vanished).await, 0);
 }
 

@@ -274,10 +274,10 @@ async fn the_third_answer_that_closes_every_store_is_believed_hours_apart() {
 
 /// Whatever an earlier answer, or an import, left of the stores.
 #[rstest]
-#[case::imported_and_never_discovered("DELETE FROM dutchie_discovery_locations")]
-#[case::seen_without_a_state("UPDATE dutchie_discovery_locations SET reason = 'no_us_state'")]
-#[case::seen_closed_before_they_were_imported("UPDATE dutchie_discovery_locations SET reason = 'not_open'")]
-#[case::imported_after_they_had_vanished("UPDATE dutchie_discovery_locations SET vanished_at = now()")]
+#[case::imported_and_never_discovered("DELETE FROM found_stores")]
+#[case::seen_without_a_state("UPDATE found_stores SET reason = 'no_us_state'")]
+#[case::seen_closed_before_they_were_imported("UPDATE found_stores SET reason = 'not_open'")]
+#[case::imported_after_they_had_vanished("UPDATE found_stores SET vanished_at = now()")]
 #[tokio::test]
 async fn an_answer_that_closes_every_store_is_not_believed_whatever_was_known_of_them(#[case] known: &str) {
     let (sim, harness) = discovered().await;
@@ -289,7 +289,7 @@ async fn an_answer_that_closes_every_store_is_not_believed_whatever_was_known_of
 }
 
 /// The stores as if they had been found under ids in other letters.
-const OTHER_IDS: &str = "UPDATE dutchie_discovery_locations SET platform_dispensary_id = upper(platform_dispensary_id);
+const OTHER_IDS: &str = "UPDATE found_stores SET platform_dispensary_id = upper(platform_dispensary_id);
                          UPDATE dispensaries SET platform_dispensary_id = upper(platform_dispensary_id) WHERE slug IS NOT NULL";
 
 #[tokio::test]
@@ -315,7 +315,7 @@ async fn a_store_that_is_listed_under_a_new_id_keeps_its_row_and_is_crawled_by_t
     let (sim, harness) = discovered().await;
     let seed = sim.stores()[0].clone();
     let raw = &harness.store.database.raw;
-    for table in ["dispensaries", "dutchie_discovery_locations"] {
+    for table in ["dispensaries", "found_stores"] {
         let sql =
             format!("UPDATE {table} SET platform_dispensary_id = 'an older id' WHERE platform_dispensary_id = $1");
         raw.execute(&sql, &[&seed.platform_dispensary_id]).await.unwrap();

@@ -53,7 +53,7 @@ impl TestStore {
 
     async fn in_database(database: Arc<TestDatabase>, name: &str) -> TestStore {
         let tx = database.db.begin().await.unwrap();
-        let id = db::stores::add(&tx, &new_store(name)).await.unwrap();
+        let id = db::stores::add(&tx, &new_store(name), &drover::platforms::menu_key).await.unwrap();
         tx.commit().await.unwrap();
         TestStore { database, id }
     }

@@ -1,8 +1,9 @@
-//! `dutchie_discovery_locations`: every store that a discovery run saw, promoted or not, and since when it is
+//! `found_stores`: every store that a discovery run saw, promoted or not, and since when it is
 //! gone. Keyed by platform: ids of two platforms may be equal.
 
 use crate::statements::{FromRow, column, first_columns, named, read_all, rows, sql};
 use crate::{DbError, Tx};
+use domain::store::menu_urls::MenuKey;
 use domain::store::{FoundStore, Platform, RejectionReason, StoreId};
 use domain::switches::{SwitchKind, Switches};
 
@@ -26,13 +27,14 @@ impl DiscoveredStore {
 }
 
 /// Stores everything that was seen of `platform`, each id once.
-pub async fn record(tx: &Tx, platform: Platform, seen: &[DiscoveredStore]) -> Result<(), DbError> {
+pub async fn record(tx: &Tx, platform: Platform, seen: &[DiscoveredStore], key: &MenuKey) -> Result<(), DbError> {
     named!(tx.execute(
         "stores/discovery/record.sql",
         ids = column(seen, |s| s.store.platform_dispensary_id.as_str()),
         names = column(seen, |s| s.store.name.as_str()),
         slugs = column(seen, |s| s.store.slug.as_deref()),
         menu_urls = column(seen, |s| s.store.menu_url.as_deref()),
+        menu_keys = column(seen, |s| s.store.menu_url.as_deref().and_then(|menu_url| key(platform, menu_url))),
         api_hosts = column(seen, |s| s.store.api_host.as_deref()),
         addresses = column(seen, |s| s.store.address.as_deref()),
         cities = column(seen, |s| s.store.city.as_deref()),

@@ -6,14 +6,15 @@
 use strum::VariantArray;
 use thiserror::Error;
 
-use super::Holdings;
+use super::{AddressOwner, Holdings};
 use crate::tasks::requests::RequestError;
 use crate::tasks::{ChangeError, NewTask};
 use crate::{DbError, Tx, stores, tasks};
 use contract::stores::{DeletedStore, ImportedStore, ImportedStores, RenamedStore, StoreChange};
 use contract::task_requests::TaskRequest;
 use domain::amounts::counted;
-use domain::store::{MenuUrlFault, NewStore, Store, StoreId};
+use domain::store::menu_urls::{MenuKey, MenuUrls};
+use domain::store::{NewStore, Store, StoreId};
 use domain::task::role::Role;
 
 /// Tasks that ask for the menu of a store by its id at the platform, or keep what such a task fetched.
@@ -64,10 +65,10 @@ pub struct Changed {
 
 /// Adds the stores that are not known. A store without its platform's id gets a task that finds the id.
 /// `Conflict` or `Contention` when another transaction adds one of them now.
-pub async fn import(tx: &Tx, new: &[NewStore]) -> Result<ImportedStores, DbError> {
+pub async fn import(tx: &Tx, new: &[NewStore], key: &MenuKey) -> Result<ImportedStores, DbError> {
     let mut answer = ImportedStores::default();
     let mut tasks = Vec::new();
-    for (store, row) in new.iter().zip(stores::add_unless_known(tx, new).await?) {
+    for (store, row) in new.iter().zip(stores::add_unless_known(tx, new, key).await?) {
         if row.is_known {
             answer.known.push(row.id);
             answer.grouped += usize::from(row.is_grouped);
@@ -89,12 +90,12 @@ pub async fn import(tx: &Tx, new: &[NewStore]) -> Result<ImportedStores, DbError
 }
 
 /// Changes a store, and queues what follows: the look-up of its platform id after a change of its addresses, its
-/// first crawl after a change of the id. Its open tasks for the address or id before are cancelled. `menu_url_fault` judges a new menu URL.
+/// first crawl after a change of the id. Its open tasks for the address or id before are cancelled. `urls` judges a new menu URL.
 pub async fn change(
     tx: &Tx,
     id: StoreId,
     change: &StoreChange,
-    menu_url_fault: &MenuUrlFault,
+    urls: &dyn MenuUrls,
 ) -> Result<Changed, StoreChangeError> {
     let before = stores::get_locked(tx, id).await?;
     let after = changed(before.clone(), change);
@@ -105,9 +106,10 @@ pub async fn change(
         Some(is_on) => stores::set_crawl_enabled(tx, id, is_on).await?,
         None => false,
     };
-    require_address(tx, &before, &after, menu_url_fault).await?;
+    require_address(tx, &before, &after, urls).await?;
     require_free_id(tx, &after).await?;
-    let is_rewritten = stores::change(tx, &after, change.city.as_ref()).await?;
+    let is_rewritten =
+        stores::change(tx, &after, change.city.as_ref(), &|platform, url: &str| urls.key(platform, url)).await?;
     follow(tx, &before, &after).await?;
     Ok(Changed { is_rewritten: switched || is_rewritten, notice: notice(&before, &after) })
 }
@@ -183,29 +185,25 @@ fn changed(mut store: Store, change: &StoreChange) -> Store {
 }
 
 /// Refuses a new address that is another store's, that the platform does not know, or that changes nothing.
-async fn require_address(
-    tx: &Tx,
-    before: &Store,
-    after: &Store,
-    menu_url_fault: &MenuUrlFault,
-) -> Result<(), StoreChangeError> {
+async fn require_address(tx: &Tx, before: &Store, after: &Store, urls: &dyn MenuUrls) -> Result<(), StoreChangeError> {
     let slug = after.slug.as_deref().filter(|_| after.slug != before.slug);
     let menu_url = after.menu_url.as_deref().filter(|_| after.menu_url != before.menu_url);
     if slug.is_none() && menu_url.is_none() {
         return Ok(());
     }
-    let fault = menu_url.and_then(|url| menu_url_fault(after.platform, url, after.api_host.as_deref()));
+    let fault = menu_url.and_then(|url| urls.fault(after.platform, url, after.api_host.as_deref()));
     if let Some(fault) = fault {
         return Err(StoreChangeError::MenuUrl(fault));
     }
-    let facts = stores::address(tx, after, slug, menu_url).await?;
-    if let (Some(other), Some(name), Some(slug)) = (facts.other, facts.other_name, facts.other_slug) {
+    let key = |menu_url: &str| urls.key(after.platform, menu_url);
+    let owner = stores::owner_of_address(tx, after, slug, menu_url.and_then(key).as_deref()).await?;
+    if let Some(AddressOwner { other, other_name: name, other_slug: slug }) = owner {
         let flag = if stores::holdings(tx, other).await?.is_empty() { "" } else { " --with-products" };
         return Err(StoreChangeError::SlugTaken { other, name, slug, flag });
     }
     let is_looked_up = after.platform_dispensary_id.is_none() && menu_url.is_none();
-    match (slug, facts.menu_entry, &after.menu_url) {
-        (Some(slug), Some(entry), Some(menu_url)) if is_looked_up && !entry.eq_ignore_ascii_case(slug) => {
+    match (slug, after.menu_url.as_deref().and_then(key), &after.menu_url) {
+        (Some(slug), Some(key), Some(menu_url)) if is_looked_up && !key.eq_ignore_ascii_case(slug) => {
             Err(StoreChangeError::Overruled { id: after.id, menu_url: menu_url.clone() })
         }
         _ => Ok(()),

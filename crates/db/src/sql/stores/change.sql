@@ -6,10 +6,11 @@ WITH before AS (
 ), forgotten AS (
   DELETE FROM suspicious_menus m USING before b WHERE m.dispensary_id = b.id AND b.is_other
 ), located AS (
-  UPDATE dutchie_discovery_locations l SET dispensary_id = NULL FROM before b WHERE l.dispensary_id = b.id AND b.is_other
+  UPDATE found_stores l SET dispensary_id = NULL FROM before b WHERE l.dispensary_id = b.id AND b.is_other
 )
 UPDATE dispensaries d
-   SET name = $name, slug = $slug, menu_url = $menu_url, platform_dispensary_id = $platform_dispensary_id, state = $state, timezone = $timezone,
+   SET name = $name, slug = $slug, menu_url = $menu_url, menu_key = $menu_key,
+       platform_dispensary_id = $platform_dispensary_id, state = $state, timezone = $timezone,
        city = CASE WHEN $moves THEN $city ELSE d.city END, updated_at = now(),
        empty_accepted_at = CASE WHEN NOT b.is_other THEN d.empty_accepted_at END, needs_baseline = d.needs_baseline OR b.is_other
   FROM before b

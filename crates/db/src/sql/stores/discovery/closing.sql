@@ -2,7 +2,7 @@
 -- products are written under this lock. A store that a person enabled again keeps its reason, and is left
 -- alone. $1 platform
 SELECT d.id, CASE WHEN l.vanished_at IS NOT NULL THEN 'vanished' ELSE l.reason END AS reason
-  FROM dutchie_discovery_locations l
+  FROM found_stores l
   JOIN dispensaries d ON d.platform = l.platform AND d.platform_dispensary_id = l.platform_dispensary_id
  WHERE l.platform = $1
    AND d.id = ANY ($2::bigint[])

@@ -7,7 +7,7 @@ SELECT coalesce(n.found_in, l.found_in) AS found_in,
        coalesce(array_agg(n.id) FILTER (WHERE n.is_closed), '{}') AS closed
   FROM dispensaries d
   LEFT JOIN unnest($ids::text[], $found_in::text[], $is_closed::bool[]) AS n(id, found_in, is_closed) ON n.id = d.platform_dispensary_id
-  LEFT JOIN dutchie_discovery_locations l ON l.platform = d.platform AND l.platform_dispensary_id = d.platform_dispensary_id
+  LEFT JOIN found_stores l ON l.platform = d.platform AND l.platform_dispensary_id = d.platform_dispensary_id
  WHERE d.platform = $platform
    AND d.crawl_enabled AND d.disabled_reason IS NULL
    AND (n.id IS NOT NULL OR l.found_in = ANY ($states::text[]))

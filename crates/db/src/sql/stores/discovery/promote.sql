@@ -6,7 +6,7 @@ WITH valid AS MATERIALIZED (
          lower(l.slug) AS lower_slug,
          lower(l.platform_dispensary_id) AS lower_id,
          d.id AS store_id      -- null: not known by this id
-    FROM dutchie_discovery_locations l
+    FROM found_stores l
     LEFT JOIN dispensaries d ON d.platform = l.platform AND d.platform_dispensary_id = l.platform_dispensary_id
    WHERE l.platform = $2
      AND l.platform_dispensary_id = ANY($1::text[])
@@ -16,13 +16,12 @@ unnamed AS MATERIALIZED (      -- stores that no id among $1 names
   SELECT d.id,
          d.state,
          lower(d.slug) AS lower_slug,
-         -- the part of the menu's address that names the store
-         lower(menu_entry(d.menu_url)) AS lower_entry,
+         lower(d.menu_key) AS lower_entry,
          lower(d.platform_dispensary_id) AS lower_id,
          -- imported by hand or from a file, and not looked up yet; or the platform lists it no more
          d.platform_dispensary_id IS NULL OR l.vanished_at IS NOT NULL AS is_free
     FROM dispensaries d
-    LEFT JOIN dutchie_discovery_locations l ON l.platform = d.platform AND l.platform_dispensary_id = d.platform_dispensary_id
+    LEFT JOIN found_stores l ON l.platform = d.platform AND l.platform_dispensary_id = d.platform_dispensary_id
    WHERE d.platform = $2
      AND (d.platform_dispensary_id IS NULL OR d.platform_dispensary_id <> ALL ($1::text[]))
 ),
@@ -70,6 +69,7 @@ updated AS (
      SET name = v.name,
          slug = coalesce(v.slug, d.slug),
          menu_url = coalesce(d.menu_url, v.menu_url),
+         menu_key = CASE WHEN d.menu_url IS NULL THEN v.menu_key ELSE d.menu_key END,
          api_host = coalesce(d.api_host, v.api_host),
          address = coalesce(v.address, d.address),
          city = coalesce(v.city, d.city),
@@ -91,9 +91,9 @@ updated AS (
 ),
 added AS (
   INSERT INTO dispensaries
-         (name, slug, platform, platform_dispensary_id, menu_url, api_host, address, city, state, zip, latitude, longitude, phone,
+         (name, slug, platform, platform_dispensary_id, menu_url, menu_key, api_host, address, city, state, zip, latitude, longitude, phone,
           timezone, is_recreational, is_medical)
-  SELECT v.name, v.slug, $2, v.platform_dispensary_id, v.menu_url, v.api_host, v.address, v.city, v.state, v.zip, v.latitude,
+  SELECT v.name, v.slug, $2, v.platform_dispensary_id, v.menu_url, v.menu_key, v.api_host, v.address, v.city, v.state, v.zip, v.latitude,
          v.longitude, v.phone, v.timezone, v.is_recreational, v.is_medical
     FROM valid v
    WHERE v.store_id IS NULL
@@ -104,7 +104,7 @@ added AS (
   RETURNING id, platform_dispensary_id
 ),
 linked AS (
-  UPDATE dutchie_discovery_locations l
+  UPDATE found_stores l
      SET dispensary_id = known.id
     FROM (SELECT * FROM adopted UNION SELECT * FROM updated UNION SELECT * FROM added) known
    WHERE l.platform = $2

@@ -53,7 +53,7 @@ WITH refreshed AS MATERIALIZED (
            WHERE c.unknown_statuses + c.unknown_units > 0
            UNION ALL
           SELECT d.id, format('the latest discovery gave its status as ''%s'', which is unknown', left(l.unknown_status, 40))
-            FROM dutchie_discovery_locations l
+            FROM found_stores l
             JOIN dispensaries d ON d.platform = l.platform AND d.platform_dispensary_id = l.platform_dispensary_id
            WHERE l.unknown_status IS NOT NULL AND d.crawl_enabled) u
    GROUP BY u.store
