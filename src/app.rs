@@ -69,7 +69,7 @@ impl App {
         let config = Arc::new(live.current().config.clone());
         recover::recover(&db, &config).await?;
         if plan.schedules {
-            schedules::ensure_defaults(&db.client().await?).await?;
+            schedules::ensure_defaults(&db.client().await?, &crate::platforms::default_schedules()).await?;
             schema::legacy::close_runs(&db.client().await?).await?;
         }
         let payloads = payloads(Place::of(&config)?, &db.client().await?, !plan.pods.is_empty()).await?;

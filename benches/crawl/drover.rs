@@ -62,7 +62,7 @@ pub async fn seed(url: &str, site: &Site) -> Result<()> {
         stores::add(&tx, &new_store(store), &drover::platforms::menu_key).await?;
     }
     tx.commit().await?;
-    schedules::ensure_defaults(&db.client().await?).await?;
+    schedules::ensure_defaults(&db.client().await?, &drover::platforms::default_schedules()).await?;
     Ok(())
 }
 

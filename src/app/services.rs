@@ -8,7 +8,7 @@ use super::data::DataFiles;
 use super::hosts::SharedHosts;
 use super::media_hosts::MediaHosts;
 use super::robots::SharedRobots;
-use crate::downloads::{DownloadDeps, DownloadQueue};
+use crate::downloads::{DownloadDeps, DownloadQueue, ImageSites};
 use crate::handlers::media::MediaServices;
 use crate::handlers::{ChangePublisher, ExhaustedHashAlarm, KnownHashes, TaskServices};
 use crate::platforms::PlatformRegistry;
@@ -17,7 +17,7 @@ use db::Db;
 use domain::store::Platform;
 use foundation::clock::Clock;
 use public_http::{Http, HttpError};
-use settings::{Config, ConfigErrors, LiveConfig};
+use settings::{Config, ConfigErrors, LiveConfig, PlatformSettings};
 use storage::{Images, Payloads};
 
 #[derive(Debug, Error)]
@@ -83,14 +83,17 @@ pub fn downloads(
     services: &TaskServices,
 ) -> Result<Option<(DownloadQueue, DownloadDeps)>, ServicesError> {
     let Some(queue) = &services.downloads else { return Ok(None) };
-    let platform = services.platforms.get(Platform::DEFAULT);
+    let site = |(platform, settings): (Platform, &PlatformSettings)| {
+        let page = services.platforms.get(platform).adapter.page()?;
+        Ok((settings.image_hosts.clone(), page))
+    };
+    let sites: Vec<_> = config.platform.iter().map(site).collect::<Result<_, FetchError>>()?;
     let deps = DownloadDeps {
         db: services.db.clone(),
         sessions: services.sessions.clone(),
         images: Images::beside(&services.payloads),
         config: config.images.clone(),
-        hosts: config.image_hosts(),
-        page: platform.adapter.endpoint(None)?,
+        sites: ImageSites::new(sites),
     };
     Ok(Some((queue.clone(), deps)))
 }

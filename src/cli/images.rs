@@ -244,7 +244,7 @@ impl LeftOut {
             lines.push(format!("  and images of {} refused as well", counted(self.refused.len() - MAX_HOSTS, "host")));
         }
         if !self.refused.is_empty() {
-            lines.push("once a host is in platform.dutchie.image_hosts, this command downloads its images".to_owned());
+            lines.push("once a host is in the image_hosts of a platform (platform.<name>.image_hosts), this command downloads its images".to_owned());
         }
         if self.waiting + self.given_up > 0 || self.refused.iter().any(|it| it.redirects) {
             lines.push("--refetch downloads all images that are not refused, the stored ones too".to_owned());
@@ -277,6 +277,6 @@ mod tests {
         let refused = vec![RefusedHost { host: "cdn.test".to_owned(), redirects: false, images: 7 }];
         let said = dry_run(LeftOut { waiting: 0, given_up: 0, refused });
         assert!(said.contains("7 images refused: cdn.test is not permitted"), "{said}");
-        assert!(said.contains("platform.dutchie.image_hosts") && !said.contains("--refetch"), "{said}");
+        assert!(said.contains("platform.<name>.image_hosts") && !said.contains("--refetch"), "{said}");
     }
 }

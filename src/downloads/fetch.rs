@@ -99,7 +99,8 @@ async fn download(
     let no_address = |error| refused(format!("'{address}' is not an address: {error}"));
     let url = Url::parse(address).map_err(no_address)?;
     deps.allowed.check(&url).map_err(refused)?;
-    let image = Request::new(RequestKind::Image, url, deps.page.clone());
+    let page = deps.sites.page_of(&url).cloned().ok_or_else(|| refused("no platform has its images there"))?;
+    let image = Request::new(RequestKind::Image, url, page);
     let mut request = Request { unwanted_formats: unwanted, ..image };
     let limits = DocumentLimits { max_bytes: MAX_BYTES, timeout: deps.timeout };
     for _ in 0..=MAX_REDIRECTS {

@@ -6,12 +6,11 @@ use std::time::Duration;
 use tokio::sync::{Mutex, mpsc};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
-use url::Url;
 
 use super::fetch::{self, Outcome};
 use super::outage::Outage;
 use super::recorder::Finished;
-use super::{DownloadDeps, DownloadQueue, Job};
+use super::{DownloadDeps, DownloadQueue, ImageSites, Job};
 use crate::stealth::{AllowList, Session, SessionAsk, Sessions};
 use domain::menu::image::{Subject, WantedImage};
 use storage::Images;
@@ -28,9 +27,8 @@ pub type Jobs = Arc<Mutex<mpsc::Receiver<Job>>>;
 pub struct LaneDeps {
     pub images: Images,
     pub allowed: AllowList,
-    pub page: Url,
+    pub sites: ImageSites,
     sessions: Sessions,
-    hosts: Vec<String>,
     /// Time limit of one try of one address.
     pub timeout: Duration,
 }
@@ -54,8 +52,8 @@ struct OpenSession {
 
 impl LaneDeps {
     pub fn new(deps: &DownloadDeps, allowed: &AllowList) -> LaneDeps {
-        let DownloadDeps { sessions, images, config, hosts, page, .. } = deps.clone();
-        LaneDeps { images, allowed: allowed.clone(), page, sessions, hosts, timeout: config.timeout }
+        let DownloadDeps { sessions, images, config, sites, .. } = deps.clone();
+        LaneDeps { images, allowed: allowed.clone(), sites, sessions, timeout: config.timeout }
     }
 }
 
@@ -134,7 +132,7 @@ impl Lane {
             None => {
                 let ask = SessionAsk {
                     state: state.clone(),
-                    hosts: self.deps.hosts.clone(),
+                    hosts: self.deps.sites.hosts(),
                     is_best_effort: true,
                     ..SessionAsk::default()
                 };

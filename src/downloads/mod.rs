@@ -7,6 +7,7 @@
 
 mod download_queue;
 mod fetch;
+mod image_sites;
 mod lane;
 mod outage;
 mod progress;
@@ -19,7 +20,6 @@ use tokio::sync::{Mutex, mpsc};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
-use url::Url;
 
 use crate::stealth::{AllowList, Sessions};
 use db::products::images::ImageSelection;
@@ -28,6 +28,7 @@ use domain::menu::image::WantedImage;
 use domain::store::StoreId;
 use download_queue::UnderWay;
 pub use download_queue::{DownloadQueue, RunGuard, StoreAsk};
+pub use image_sites::ImageSites;
 use lane::{Lane, LaneDeps};
 pub use progress::DownloadProgress;
 use recorder::Recorder;
@@ -45,10 +46,7 @@ pub struct DownloadDeps {
     pub sessions: Sessions,
     pub images: Images,
     pub config: settings::Images,
-    /// Hosts that images may be on.
-    pub hosts: Vec<String>,
-    /// Origin of the page that shows the images.
-    pub page: Url,
+    pub sites: ImageSites,
 }
 
 /// One image for a lane.
@@ -85,7 +83,7 @@ impl Downloads {
         let (jobs, lanes_end) = mpsc::channel(MAX_AHEAD);
         let lanes_end = Arc::new(Mutex::new(lanes_end));
         let (finished, finished_end) = mpsc::channel(MAX_AHEAD);
-        let allowed = AllowList::new(deps.hosts.iter().cloned());
+        let allowed = AllowList::new(deps.sites.hosts());
         for nth in 0..deps.config.concurrency {
             // one continues while tasks run, so that a process that is always busy gets its images, too
             let gives_way_to = (nth > 0).then(|| queue.clone());

@@ -10,6 +10,8 @@ use thiserror::Error;
 use super::Adapter;
 use domain::menu::{NormalMenu, NormaliseError};
 use domain::payload::StoredPage;
+use domain::task::kind::DefaultSchedule;
+use domain::task::role::Role;
 use settings::PlatformSettings;
 
 pub struct Definition {
@@ -17,6 +19,8 @@ pub struct Definition {
     pub adapter: fn(&PlatformSettings, Option<&str>) -> AdapterResult,
     /// Turns the answers of a whole crawl into products. CPU work.
     pub normalise: fn(&[StoredPage<'_>]) -> Result<NormalMenu, NormaliseError>,
+    /// Schedules that a new installation has for it.
+    pub default_schedules: &'static [(Role, DefaultSchedule)],
     /// The name or id of the store in the address of a menu; none when it is no such address.
     pub menu_key: fn(&str) -> Option<String>,
     /// Why a store cannot have this menu URL, if it cannot. In: the settings, the URL, and the host of the store's API where it has

@@ -24,6 +24,7 @@ use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use strum::VariantArray;
 use url::Url;
 
 use crate::stealth::{FetchError, Request, Response};
@@ -32,6 +33,7 @@ use domain::menu::{NormalMenu, NormalPage, NormaliseError};
 use domain::payload::{PageQuestion, StoredPage};
 use domain::query_hash::QueryHash;
 use domain::store::{FoundStore, Platform, Store, StoreId};
+use domain::task::kind::PlatformSchedule;
 use foundation::memory::MemoryPermit;
 
 pub use crawler::{CrawlLimits, Crawler, MenuProgress};
@@ -76,6 +78,11 @@ pub trait Adapter: Send + Sync {
 
     /// Address of a store's API; none = the one that discovery asks. `NotAllowed` when `api_host` is not a valid host.
     fn endpoint(&self, store: Option<&Store>) -> Result<Url, FetchError>;
+
+    /// Address of the pages that show its menus and images; that of its API where it has no others.
+    fn page(&self) -> Result<Url, FetchError> {
+        self.endpoint(None)
+    }
 
     /// Asks for the store that `store`'s menu address or slug leads to. `NotAddressable` when it has neither.
     fn resolve_query(&self, store: &Store) -> Result<Query, FetchError>;
@@ -127,6 +134,16 @@ pub fn normalise(platform: Platform, pages: &[StoredPage<'_>]) -> Result<NormalM
 /// The name or id of the store in the address of a menu; none when it is no such address of the platform.
 pub fn menu_key(platform: Platform, menu_url: &str) -> Option<String> {
     (definition(platform).menu_key)(menu_url)
+}
+
+/// The default schedules of all platforms.
+pub fn default_schedules() -> Vec<PlatformSchedule> {
+    let of = |platform: &Platform| {
+        let platform = *platform;
+        let schedules = definition(platform).default_schedules.iter();
+        schedules.map(move |&(role, schedule)| PlatformSchedule { platform, role, schedule })
+    };
+    Platform::VARIANTS.iter().flat_map(of).collect()
 }
 
 /// A question to a platform; [`Adapter::request`] makes a request of it.

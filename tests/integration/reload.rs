@@ -104,7 +104,7 @@ async fn a_busy_process_grows_at_once_and_shrinks_by_draining() {
     let farm = Farm::changed(40, |settings| Settings { latency, ..settings }).await;
     farm.leaves_open_tasks("its schedules run");
     let client = farm.db.client().await.unwrap();
-    db::schedules::ensure_defaults(&client).await.unwrap();
+    db::schedules::ensure_defaults(&client, &drover::platforms::default_schedules()).await.unwrap();
     // a worker that leaves would continue with it for minutes
     client.batch("UPDATE task_schedules SET enabled = false WHERE role = 'store_discovery'").await.unwrap();
     let directory = directory(&topology(1, 5));

@@ -51,7 +51,9 @@ async fn workers_are_restarted_one_after_the_other_while_the_others_crawl() {
 /// One whose stores are crawled by the test alone.
 async fn farm() -> Farm {
     let farm = Farm::with_stores(STORES).await;
-    db::schedules::ensure_defaults(&farm.db.client().await.unwrap()).await.unwrap();
+    db::schedules::ensure_defaults(&farm.db.client().await.unwrap(), &drover::platforms::default_schedules())
+        .await
+        .unwrap();
     farm.execute("UPDATE task_schedules SET enabled = false WHERE role = 'payload_fetch'").await;
     farm
 }

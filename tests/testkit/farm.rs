@@ -186,7 +186,9 @@ impl Farm {
 
     /// The default schedules make no tasks: what its services run is what the test enqueues.
     pub async fn without_schedules(self) -> Farm {
-        db::schedules::ensure_defaults(&self.db.client().await.unwrap()).await.unwrap();
+        db::schedules::ensure_defaults(&self.db.client().await.unwrap(), &drover::platforms::default_schedules())
+            .await
+            .unwrap();
         self.execute("UPDATE task_schedules SET enabled = false").await;
         self
     }

@@ -3,10 +3,17 @@
 
 /** @import { Value } from "../types/requests" */
 
-const meta = /** @type {HTMLMetaElement | null} */ (document.querySelector("meta[name=drover-base-path]"));
+/**
+ * A fact that the server wrote into the page.
+ * @param {string} name
+ */
+export const fact = (name) => {
+  const meta = /** @type {HTMLMetaElement | null} */ (document.querySelector(`meta[name=drover-${name}]`));
+  return meta?.content ?? "";
+};
 
 /** Without a slash at its end; empty for none. */
-export const basePath = meta?.content ?? "";
+export const basePath = fact("base-path");
 
 /**
  * The address of a path of this server.

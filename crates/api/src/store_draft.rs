@@ -197,7 +197,7 @@ fn bad_slug(text: &str) -> Option<String> {
 
 fn bad_url(text: &str) -> Option<String> {
     let is_url = Url::parse(text).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.host().is_some());
-    (!is_url).then(|| format!("menu_url '{text}' is not a URL such as https://dutchie.com/dispensary/a-name"))
+    (!is_url).then(|| format!("menu_url '{text}' is not a URL: it begins with https:// or http://"))
 }
 
 fn bad_api_host(text: &str) -> Option<String> {

@@ -353,7 +353,10 @@ impl Scope {
             return Err(bad("group_name", format!("leave it out: {role} tasks have no store")));
         }
         if role == Role::StoreDiscovery && platform.is_none() {
-            return Err(bad("platform", format!("missing: a {role} schedule needs a platform, such as dutchie")));
+            return Err(bad(
+                "platform",
+                format!("missing: a {role} schedule needs a platform, such as {}", Platform::DEFAULT),
+            ));
         }
         Ok(Scope { role, platform, group_name, args })
     }

@@ -1,5 +1,7 @@
 //! The document of all pages, and its files.
 
+use strum::VariantArray;
+
 use super::files;
 use api::{ApiError, ApiState};
 use axum::Router;
@@ -7,6 +9,7 @@ use axum::extract::{Path, State};
 use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
+use domain::store::Platform;
 
 pub const IS_BUILT: bool = true;
 
@@ -26,7 +29,9 @@ pub fn routes() -> Router<ApiState> {
 async fn document(State(api): State<ApiState>) -> Result<Response, ApiError> {
     let file = files::get("index.html").ok_or_else(|| ApiError::Internal("no index.html in the build".to_owned()))?;
     let text = String::from_utf8_lossy(&file);
+    let platforms: Vec<&str> = Platform::VARIANTS.iter().map(|platform| platform.name()).collect();
     let text = text.replace("{base_path}", &api.config.base_path).replace("{version}", &files::version());
+    let text = text.replace("{platforms}", &platforms.join(" "));
     Ok(([(CONTENT_SECURITY_POLICY, POLICY)], Html(text)).into_response())
 }
 

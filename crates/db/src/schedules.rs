@@ -12,12 +12,13 @@ use tokio_postgres::Row;
 
 pub use self::edits::{ScheduleError, add, change, remove, trigger};
 use super::{Client, Db, DbError, Tx};
-use crate::statements::{FromRow, first_columns, json, named, optional_word, rows, sql, word};
+use crate::statements::{FromRow, column, first_columns, json, named, optional_word, rows, sql, word};
 use contract::schedules::{MAX_UPCOMING, PastRun, Run, SHOWN_UPCOMING, Schedule, ScheduleRuns};
 use domain::schedule::skipped::Skipped;
 use domain::schedule::{Recurrence, RecurrenceColumns};
+use domain::store::Platform;
 use domain::task;
-use domain::task::kind::DefaultSchedule;
+use domain::task::kind::{DefaultSchedule, PlatformSchedule};
 use domain::task::role::Role;
 
 /// Maximum number of past runs of a schedule.
@@ -41,21 +42,22 @@ struct ScheduleRow {
     now: DateTime<Utc>,
 }
 
-/// Creates missing default schedules.
-pub async fn ensure_defaults(client: &Client) -> Result<u64, DbError> {
-    let (mut names, mut roles, mut platforms) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut hours, mut priorities) = (Vec::new(), Vec::new());
-    for (role, schedule) in defaults() {
-        names.push(schedule.name);
-        roles.push(role.name());
-        platforms.push(schedule.platform);
-        hours.push(i32::try_from(schedule.hours).unwrap_or(i32::MAX));
-        priorities.push(schedule.priority);
-    }
-    named!(client.execute("schedules/ensure_defaults.sql", names, roles, platforms, hours, priorities)).await
+/// Creates missing default schedules: those of the roles, and those of the platforms.
+pub async fn ensure_defaults(client: &Client, of_platforms: &[PlatformSchedule]) -> Result<u64, DbError> {
+    let of_platforms = of_platforms.iter().map(|it| (it.role, Some(it.platform), it.schedule));
+    let all: Vec<_> = defaults().map(|(role, schedule)| (role, None, schedule)).chain(of_platforms).collect();
+    named!(client.execute(
+        "schedules/ensure_defaults.sql",
+        names = column(&all, |(_, _, schedule)| schedule.name),
+        roles = column(&all, |(role, _, _)| role.name()),
+        platforms = column(&all, |(_, platform, _)| platform.map(Platform::name)),
+        hours = column(&all, |(_, _, schedule)| i32::try_from(schedule.hours).unwrap_or(i32::MAX)),
+        priorities = column(&all, |(_, _, schedule)| schedule.priority)
+    ))
+    .await
 }
 
-/// The schedules that are made from the first start on, with their roles.
+/// The schedules of the roles that are made from the first start on.
 fn defaults() -> impl Iterator<Item = (Role, DefaultSchedule)> {
     Role::VARIANTS.iter().copied().flat_map(|role| {
         role.kind().schedules.iter().filter_map(move |schedule| match schedule {

@@ -167,7 +167,7 @@ impl Demo<'_> {
         schema::migrate::up_own(&opened.db).await?;
         let apart = world::seed_database(&opened.db, self.sim, state, &self.env.config.secrets.keys()).await?;
         let client = opened.db.client().await?;
-        schedules::ensure_defaults(&client).await?;
+        schedules::ensure_defaults(&client, &crate::platforms::default_schedules()).await?;
         demo::schedules::switch_discovery_off(&client).await?;
         drop(client);
         // a running demo would hold the ports, so claimed tasks belong to a dead process

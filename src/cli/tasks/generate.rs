@@ -39,7 +39,7 @@ pub enum GenerateCommand {
     },
     /// Create a task that searches a platform for stores
     Discovery {
-        /// Platform, such as dutchie
+        /// Menu platform
         #[arg(long)]
         platform: String,
         /// Only stores in this state, such as AZ

@@ -23,6 +23,8 @@ use super::{
 use crate::stealth::{FetchError, Request, Response};
 use domain::query_hash::QueryHash;
 use domain::store::{FoundStore, Platform, Store};
+use domain::task::kind::DefaultSchedule;
+use domain::task::role::Role;
 use menu_url::MenuUrl;
 use requests::{MenuCursor, StoreFilter};
 use settings::PlatformSettings;
@@ -35,6 +37,10 @@ pub const DEFINITION: Definition = Definition {
         Ok(Arc::new(Dutchie::new(settings, data)?))
     },
     normalise: |pages| normalize::normalise(&bodies(pages)),
+    default_schedules: &[(
+        Role::StoreDiscovery,
+        DefaultSchedule { priority: 5, ..DefaultSchedule::new("store_discovery_dutchie", 24) },
+    )],
     menu_key: menu_url::key,
     menu_url_fault: |settings, menu_url, api_host| menu_url::fault(menu_url, &settings.base_url, api_host),
 };

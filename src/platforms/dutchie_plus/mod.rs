@@ -28,7 +28,8 @@ pub const DEFINITION: Definition = Definition {
         Ok(Arc::new(DutchiePlus::new(settings, data)?))
     },
     normalise: |pages| normalize::normalise(&bodies(pages)),
-    // its stores are found by their ids alone
+    // its stores come by import, and are found by their ids alone
+    default_schedules: &[],
     menu_key: |_| None,
     menu_url_fault: |_, _, _| None,
 };

@@ -1,4 +1,4 @@
-//! Brands as Dutchie writes them: an object with a name and an image; in old data, the bare name.
+//! Brands as platforms write them: an object with a name and an image; in old data, the bare name.
 
 use serde::Deserialize;
 

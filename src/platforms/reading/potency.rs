@@ -1,4 +1,4 @@
-//! Potencies (Dutchie's `THCContent` and `CBDContent`): absent, empty or a value, in three units; in old
+//! Potencies: absent, empty or a value, in three units; in old
 //! data, the bare number or a text.
 
 use serde::Deserialize;

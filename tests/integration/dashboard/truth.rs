@@ -382,9 +382,9 @@ async fn images_of_a_host_that_is_not_permitted_are_a_thing_to_look_at() {
              VALUES (701, 'https://elsewhere.test/a.jpg', 'refused_host', 1, now())",
         )
         .await;
-    world.says_of_workers(&["active"], "1 image not downloaded: its host is not in platform.dutchie.image_hosts").await;
+    world.says_of_workers(&["active"], "1 image not downloaded: its host is in no platform's image_hosts").await;
     world.says_of_workers(&["active"], "once they are added and drover is restarted").await;
-    world.sees("1 image not stored: 1 from a host that platform.dutchie.image_hosts lacks.").await;
+    world.sees("1 image not stored: 1 from a host that is in no platform's image_hosts.").await;
     // its host is permitted by now
     world.execute("UPDATE product_image_failures SET image_url = 'https://permitted.test/a.jpg'").await;
     world.open("/admin").await;

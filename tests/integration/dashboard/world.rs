@@ -96,7 +96,12 @@ impl World {
 
     pub async fn on(server: Server) -> World {
         let browser = LentBrowser::take().await;
-        db::schedules::ensure_defaults(&server.database.db.client().await.unwrap()).await.unwrap();
+        db::schedules::ensure_defaults(
+            &server.database.db.client().await.unwrap(),
+            &drover::platforms::default_schedules(),
+        )
+        .await
+        .unwrap();
         server.database.raw.batch_execute(SOME_OF_EVERYTHING).await.unwrap();
         World { server, browser }
     }

@@ -32,7 +32,7 @@ impl Queue {
     /// The default schedules, and these.
     async fn with_own_schedules(new: &[NewSchedule]) -> Queue {
         let queue = Queue::new().await;
-        schedules::ensure_defaults(&queue.client().await).await.unwrap();
+        schedules::ensure_defaults(&queue.client().await, &drover::platforms::default_schedules()).await.unwrap();
         for schedule in new {
             queue.add_schedule(schedule).await.unwrap();
         }

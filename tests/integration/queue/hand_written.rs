@@ -121,7 +121,7 @@ async fn a_number_or_date_without_sense_is_refused() {
 #[tokio::test]
 async fn the_schedule_of_all_stores_has_one_row_whatever_its_name(#[case] insert: &str, #[case] taken: bool) {
     let queue = Queue::new().await;
-    db::schedules::ensure_defaults(&queue.client().await).await.unwrap();
+    db::schedules::ensure_defaults(&queue.client().await, &drover::platforms::default_schedules()).await.unwrap();
     assert_eq!(queue.database.raw.batch_execute(insert).await.is_ok(), taken);
     let crawls = "SELECT count(*) FROM task_schedules WHERE role = 'payload_fetch'";
     assert_eq!(queue.number(crawls).await, 1);

@@ -214,7 +214,7 @@ async fn lists_show_rows_whatever_their_times_are(
              INSERT INTO task_totals (role, status, tasks, as_of) VALUES ('payload_fetch', 'completed', 7, now())"
         ))
         .await;
-    schedules::ensure_defaults(&queue.client().await).await.unwrap();
+    schedules::ensure_defaults(&queue.client().await, &drover::platforms::default_schedules()).await.unwrap();
     write_times(&queue, time).await;
     let client = queue.client().await;
     assert!(schema::migrate::status(&queue.database.db).await.unwrap().is_current());
@@ -250,7 +250,7 @@ async fn a_schedule_with_odd_times_holds_up_no_other(
     #[values("next_run_at", "created_at", "last_run_at", "last_attempt_at")] column: &str,
 ) {
     let queue = Queue::new().await;
-    schedules::ensure_defaults(&queue.client().await).await.unwrap();
+    schedules::ensure_defaults(&queue.client().await, &drover::platforms::default_schedules()).await.unwrap();
     queue.sql(&format!("UPDATE task_schedules SET {column} = '{time}' WHERE name = 'analytics_refresh'")).await;
     assert_eq!(schedules::list(&queue.client().await).await.unwrap().len(), 3);
     let mut ran = Vec::new();
@@ -270,7 +270,7 @@ async fn a_schedule_is_triggered_whatever_the_times_of_its_last_run_are(
     #[values("-infinity", "infinity", "294276-12-31", "4713-01-01 BC")] time: &str,
 ) {
     let queue = Queue::new().await;
-    schedules::ensure_defaults(&queue.client().await).await.unwrap();
+    schedules::ensure_defaults(&queue.client().await, &drover::platforms::default_schedules()).await.unwrap();
     let trigger = async || queue.trigger_schedule("analytics_refresh").await;
     trigger().await;
     queue.sql(&format!("UPDATE schedule_runs SET due_at = '{time}', created_at = clock_timestamp()")).await;
@@ -286,7 +286,7 @@ async fn a_schedule_is_triggered_whatever_the_times_of_its_last_run_are(
 #[tokio::test]
 async fn a_schedule_with_an_odd_interval_holds_up_no_other(#[case] hours: &str) {
     let queue = Queue::new().await;
-    schedules::ensure_defaults(&queue.client().await).await.unwrap();
+    schedules::ensure_defaults(&queue.client().await, &drover::platforms::default_schedules()).await.unwrap();
     queue.sql(&format!("UPDATE task_schedules SET interval_hours = {hours} WHERE name = 'analytics_refresh'")).await;
     assert_eq!(schedules::list(&queue.client().await).await.unwrap().len(), 3);
     queue.trigger_schedule("analytics_refresh").await;

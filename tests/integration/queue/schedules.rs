@@ -17,7 +17,7 @@ impl Queue {
     async fn with_schedules(stores: i32) -> Queue {
         let queue = Queue::new().await;
         queue.stores(stores).await;
-        schedules::ensure_defaults(&queue.client().await).await.unwrap();
+        schedules::ensure_defaults(&queue.client().await, &drover::platforms::default_schedules()).await.unwrap();
         queue.sql("UPDATE task_schedules SET next_run_at = now() + interval '1 hour'").await;
         queue
     }
@@ -100,7 +100,7 @@ async fn the_analytics_run_early_and_three_times_after_the_first_crawl() {
 #[tokio::test]
 async fn the_defaults_are_there_and_due_at_once() {
     let queue = Queue::new().await;
-    schedules::ensure_defaults(&queue.client().await).await.unwrap();
+    schedules::ensure_defaults(&queue.client().await, &drover::platforms::default_schedules()).await.unwrap();
     let found = schedules::list(&queue.client().await).await.unwrap();
     let named: Vec<_> = found.iter().map(|s| (s.name.as_str(), s.role.clone(), s.interval_hours, s.priority)).collect();
     assert_eq!(
@@ -118,7 +118,7 @@ async fn the_defaults_are_there_and_due_at_once() {
 async fn an_operators_change_is_not_overwritten() {
     let queue = Queue::with_schedules(0).await;
     queue.sql(&format!("UPDATE task_schedules SET interval_hours = 12, enabled = false WHERE name = '{ALL}'")).await;
-    schedules::ensure_defaults(&queue.client().await).await.unwrap();
+    schedules::ensure_defaults(&queue.client().await, &drover::platforms::default_schedules()).await.unwrap();
     let found = schedules::list(&queue.client().await).await.unwrap();
     let mine = found.iter().find(|schedule| schedule.name == ALL).unwrap();
     assert_eq!((mine.interval_hours, mine.enabled), (Some(12.0), false));
@@ -128,7 +128,7 @@ async fn an_operators_change_is_not_overwritten() {
 async fn the_older_name_is_renamed_and_keeps_its_settings() {
     let queue = Queue::new().await;
     queue.sql("INSERT INTO task_schedules (name, role, interval_hours) VALUES ('product_refresh_all', 'product_resync', 8)").await;
-    schedules::ensure_defaults(&queue.client().await).await.unwrap();
+    schedules::ensure_defaults(&queue.client().await, &drover::platforms::default_schedules()).await.unwrap();
     let found = schedules::list(&queue.client().await).await.unwrap();
     assert_eq!(found.len(), 3);
     let renamed = found.iter().find(|schedule| schedule.name == ALL).unwrap();

@@ -13,8 +13,8 @@ const REASONS = {
   not_an_image: "that are not images",
   too_large: "too large",
   truncated: "incomplete",
-  refused_host: "from a host that platform.dutchie.image_hosts lacks",
-  refused_redirect: "redirected to a host that platform.dutchie.image_hosts lacks",
+  refused_host: "from a host that is in no platform's image_hosts",
+  refused_redirect: "redirected to a host that is in no platform's image_hosts",
   robots: "forbidden by a robots.txt",
   disk: "that could not be written",
 };

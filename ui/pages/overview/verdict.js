@@ -162,7 +162,7 @@ function refusedImages({ failed }) {
   const number = failed.find(({ reason }) => reason === "refused_host")?.images ?? 0;
   if (number === 0) return false;
   const href = may("admin") ? link("/admin/settings", { q: "image_hosts" }) : undefined;
-  const more = `: ${number === 1 ? "its host is" : "their hosts are"} not in platform.dutchie.image_hosts; once they are added and drover is restarted, later crawls try again`;
+  const more = `: ${number === 1 ? "its host is" : "their hosts are"} in no platform's image_hosts; once they are added and drover is restarted, later crawls try again`;
   return trouble("warn", "warn", href, `${plural(number, "image")} not downloaded`, more);
 }
 

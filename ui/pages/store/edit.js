@@ -28,7 +28,7 @@ export function EditStore({ of, onClose }) {
       name: "menu_url",
       label: "Menu",
       value: of.menu_url ?? null,
-      placeholder: "https://dutchie.com/dispensary/a-name",
+      placeholder: "https://…",
       help: "its address; the id is looked up there, not by the slug",
     },
     {

@@ -74,7 +74,7 @@ export const AddStore = ({ onClose }) =>
       {
         name: "menu_url",
         label: "Menu",
-        placeholder: "https://dutchie.com/dispensary/a-name",
+        placeholder: "https://…",
         help: "its address, its slug or its id must be given",
       },
       { name: "slug", label: "Slug", help: "the last part of its menu's address" },

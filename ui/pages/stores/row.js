@@ -5,7 +5,7 @@ import { link } from "../../core/base.js";
 import { count, share } from "../../core/format.js";
 import { html, memo } from "../../core/html.js";
 import { may } from "../../core/session.js";
-import { EMPTY_MENUS } from "../../core/vocabulary.js";
+import { EMPTY_MENUS, PLATFORMS } from "../../core/vocabulary.js";
 import { crawlNow, hindranceOf } from "../../parts/crawl-now.js";
 import { CrawlState, CrawlSwitch } from "../../parts/crawl-switch.js";
 import { RowAction } from "../../parts/row-action.js";
@@ -23,7 +23,7 @@ export const Row = memo((/** @type {RowOf} */ { of: store, isSelected, onSelect 
     ${onSelect && html`<${Select} id=${store.id} what=${store.name} isSelected=${isSelected} onSelect=${onSelect} />`}
     <th scope="row" class="key cut"><a href=${link(page)} title=${store.name}><bdi>${store.name}</bdi></a><br />
       <span class="scope">${store.id}${store.city && html` · <bdi>${store.city}</bdi>`}
-        ${store.platform !== "dutchie" && ` · ${store.platform}`}</span></th>
+        ${store.platform !== PLATFORMS[0] && ` · ${store.platform}`}</span></th>
     <td class="fact">${store.state}</td>
     <td class="end"><${CrawlState} of=${store} /><${Why} of=${store} /></td>
     <td class="num fact" data-l="complete"><${Ago} at=${store.last_complete_at} after="ago" /></td>

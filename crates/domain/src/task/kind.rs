@@ -78,9 +78,16 @@ pub enum Schedule {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DefaultSchedule {
     pub name: &'static str,
-    pub platform: Option<&'static str>,
     pub hours: u32,
     pub priority: i32,
+}
+
+/// A default schedule of one platform.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlatformSchedule {
+    pub platform: Platform,
+    pub role: Role,
+    pub schedule: DefaultSchedule,
 }
 
 impl Kind {
@@ -132,7 +139,7 @@ impl Schedule {
 
 impl DefaultSchedule {
     pub const fn new(name: &'static str, hours: u32) -> DefaultSchedule {
-        DefaultSchedule { name, platform: None, hours, priority: 0 }
+        DefaultSchedule { name, hours, priority: 0 }
     }
 }
 

@@ -134,19 +134,15 @@ mod tests {
     #[test]
     fn a_new_installation_has_these_schedules() {
         let text = |schedule: &Schedule| match schedule {
-            Schedule::Always(always) => {
-                let platform = always.platform.unwrap_or("any");
-                format!("{} every {} h at {} ({platform})", always.name, always.hours, always.priority)
-            }
+            Schedule::Always(always) => format!("{} every {} h at {}", always.name, always.hours, always.priority),
             Schedule::WithRows { table, event, only, hours } => {
                 format!("{table} every {hours} h on {event} {}", only.unwrap_or("of any row"))
             }
         };
         let schedules: Vec<String> = Role::VARIANTS.iter().flat_map(|role| role.kind().schedules).map(text).collect();
         let expected = [
-            "store_discovery_dutchie every 24 h at 5 (dutchie)",
-            "payload_fetch_all every 4 h at 0 (any)",
-            "analytics_refresh every 6 h at 0 (any)",
+            "payload_fetch_all every 4 h at 0",
+            "analytics_refresh every 6 h at 0",
             "media_accounts every 6 h on INSERT OR UPDATE OF kind NEW.kind = 'creator'",
             "watched_threads every 6 h on INSERT of any row",
             "watched_channels every 1 h on INSERT of any row",

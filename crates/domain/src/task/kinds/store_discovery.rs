@@ -4,16 +4,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::task::kind::{DefaultSchedule, Kind, Schedule, minutes};
+use crate::task::kind::{Kind, minutes};
 
 pub const KIND: Kind = Kind {
     per_store: false,
     time_limit: minutes(60),
-    schedules: &[Schedule::Always(DefaultSchedule {
-        platform: Some("dutchie"),
-        priority: 5,
-        ..DefaultSchedule::new("store_discovery_dutchie", 24)
-    })],
     title: "Store Discovery",
     description: "Finds the stores of a platform and promotes the valid ones",
     ..Kind::CRAWL
