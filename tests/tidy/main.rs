@@ -27,10 +27,11 @@ const MAY_USE: [(&str, &[&str]); 6] = [
 const COMMON: [&str; 5] = ["domain", "features", "foundation", "settings", "telemetry"];
 
 /// Modules of values and rules: the same answer for the same arguments.
-const PURE: [&str; 6] = [
+const PURE: [&str; 7] = [
     "crates/contract/src/",
     "crates/domain/src/",
     "src/platforms/dutchie/normalize",
+    "src/platforms/dutchie_plus/normalize",
     "src/stealth/rotation",
     "crates/storage/src/layout",
     "crates/storage/src/image_layout",
@@ -67,6 +68,16 @@ const SPAWNS: [(&str, &str); 21] = [
 ];
 /// The same of the requests to a host.
 const SPAWNS_OF_REQUESTS: &str = "src/stealth/";
+
+/// Files beside the platforms' folders that name one of them, and why.
+const NAMES_PLATFORMS: [(&str, &str); 6] = [
+    ("crates/domain/src/platform_list.rs", "it is the list"),
+    ("crates/domain/src/retailer/contact.rs", "sites of many shops say nothing about one"),
+    ("crates/db/src/sql/schema/indexes/worker_tasks_ended_platform.sql", "databases have the index"),
+    ("src/cli/demo/", "its stores are of the platform that is simulated"),
+    ("src/simulated.rs", "its stores are of the platform that is simulated"),
+    ("src/platforms/", "each folder is a platform's"),
+];
 
 /// Texts with `{:?}` that users may read: a duration is written as settings are (`1.5s`), a text between quotes,
 /// with what cannot be seen escaped.
@@ -346,6 +357,23 @@ fn every_loop_is_restarted_after_a_panic_and_ends_the_process_when_that_does_not
     };
     let unknown = product().filter(|file| spawns(file) && !is_known(&file.path));
     assert_none(unknown.map(|file| format!("{}: start a loop by `Background`", file.path)).collect());
+}
+
+#[test]
+fn a_platform_is_named_in_its_folder_alone() {
+    let list = fs::read_to_string(root().join(NAMES_PLATFORMS[0].0)).unwrap();
+    let rows = list.lines().filter_map(|line| line.trim().strip_suffix(',')?.split_once(" = "));
+    let words: Vec<String> = rows.map(|(_, folder)| folder.to_owned()).collect();
+    assert!(words.len() > 1, "{words:?}");
+    let names =
+        |text: &str| words.iter().any(|word| text.to_ascii_lowercase().contains(word.split('_').next().unwrap()));
+    let is_known = |path: &str| NAMES_PLATFORMS.iter().any(|(known, _)| path.starts_with(known));
+    let code =
+        product().filter(|file| !file.is_test() && (names(&file.code) || file.strings.iter().any(|text| names(text))));
+    let written = ["ui/core", "ui/parts", "ui/pages", "crates/db/src/sql"].into_iter().flat_map(files);
+    let written = written.filter(|path| names(&fs::read_to_string(root().join(path)).unwrap()));
+    let all = code.map(|file| file.path.clone()).chain(written).filter(|path| !is_known(path));
+    assert_none(all.collect());
 }
 
 #[test]

@@ -24,6 +24,23 @@ impl Queue {
     }
 }
 
+#[rstest]
+#[case::another_store("https://dutchie.com/stores/south", Some("south"))]
+#[case::another_page_of_it("https://dutchie.com/dispensary/north?utm=1", Some("north"))]
+#[case::a_form_of_another_platform("https://menus.example/shops/north/all", Some("north"))]
+#[case::of_no_known_form("https://menus.example/shops/south", None)]
+#[tokio::test]
+async fn a_menu_url_has_its_key(#[case] menu_url: &str, #[case] expected: Option<&str>) {
+    let queue = Queue::new().await;
+    let key = "SELECT menu_key FROM dispensaries WHERE id = 900";
+    queue
+        .sql("INSERT INTO dispensaries (id, name, menu_url) VALUES (900, 'North', 'https://dutchie.com/stores/north')")
+        .await;
+    assert_eq!(queue.rows(key).await, [json!({"menu_key": "north"})]);
+    queue.sql(&format!("UPDATE dispensaries SET menu_url = '{menu_url}' WHERE id = 900")).await;
+    assert_eq!(queue.rows(key).await, [json!({ "menu_key": expected })]);
+}
+
 #[tokio::test]
 async fn counts_by_status() {
     let queue = Queue::new().await;
