@@ -56,6 +56,7 @@ mod quality;
 mod reload;
 mod remote;
 mod restore;
+mod retailers;
 mod retention;
 mod scheduler;
 mod schedules;
@@ -149,6 +150,9 @@ enum Command {
     /// List, rename and delete groups of stores
     #[command(subcommand)]
     Groups(groups::Command),
+    /// Join stores of several platforms that are the same shop
+    #[command(subcommand)]
+    Retailers(retailers::Command),
     /// Check whether the service on this machine, or at --url, works; exit code 1 if not
     Healthcheck(healthcheck::Args),
     /// Follow changes of prices, specials, stock and products
@@ -246,6 +250,7 @@ impl Command {
             Command::Export(args) => export::run(args, env).await,
             Command::Geo(command) => geo::run(command, env).await,
             Command::Groups(command) => groups::run(command, env).await,
+            Command::Retailers(command) => retailers::run(command, env).await,
             Command::Healthcheck(args) => healthcheck::run(args, env).await,
             Command::Changes(command) => changes::run(command, env).await,
             Command::Quality(command) => quality::run(command, env).await,

@@ -1,6 +1,6 @@
-//! `analytics_refresh`: brings the materialized views up to date without stopping their readers.
+//! `analytics_refresh`: brings the materialized views up to date without stopping their readers, and matches stores to retailers.
 //!
-//! In: nothing. Out: the views, refreshed, and the days of prices that one is made of; running twice costs
+//! In: nothing. Out: the views, refreshed, and the days of prices that one is made of; the retailers of new stores. Running twice costs
 //! time and nothing else.
 
 use serde_json::json;
@@ -11,5 +11,6 @@ use queue::{Outcome, TaskError};
 
 pub async fn run(ctx: &Context, _: Args) -> Result<Outcome, TaskError> {
     let views = db::analytics::refresh::refresh(&ctx.services.db).await?;
-    Ok(Outcome::done(json!({ "views": views })).into())
+    let retailers = db::retailers::matching::match_stores(&ctx.services.db).await?;
+    Ok(Outcome::done(json!({ "views": views, "retailers": retailers })).into())
 }

@@ -67,6 +67,7 @@ mod quality;
 mod query;
 mod rates;
 mod refusals;
+mod retailers;
 mod router;
 mod schedules;
 mod session;

@@ -148,6 +148,7 @@ fn shown_to(role: AccessRole, store: StoreView) -> StoreView {
     match role {
         AccessRole::Consumer => StoreView {
             platform_dispensary_id: None,
+            email: None,
             groups: Vec::new(),
             disabled_reason: None,
             empty_menus: 0,

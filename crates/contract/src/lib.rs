@@ -33,6 +33,7 @@ pub mod problem;
 pub mod products;
 pub mod proxies;
 pub mod quality;
+pub mod retailers;
 pub mod retention;
 pub mod schedules;
 pub mod sessions;

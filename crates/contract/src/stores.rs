@@ -6,6 +6,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::checks::present;
 use domain::payload::PayloadId;
+use domain::retailer::RetailerId;
 use domain::store;
 use domain::store::{NewStore, Platform, StoreId, StoreStatus};
 use domain::switches::SwitchKind;
@@ -103,6 +104,13 @@ pub struct StoreView {
     pub timezone: Option<String>,
     pub is_recreational: Option<bool>,
     pub is_medical: Option<bool>,
+    /// Numbers of its licences.
+    pub licences: Vec<String>,
+    /// Its own site.
+    pub website: Option<String>,
+    pub email: Option<String>,
+    /// The shop that it is, where it has menus elsewhere, too.
+    pub retailer_id: Option<RetailerId>,
     pub groups: Vec<String>,
     pub crawl_enabled: bool,
     /// The state of its crawls, as if it were enabled.

@@ -21,6 +21,7 @@ pub mod notifications;
 pub mod payloads;
 pub mod products;
 pub mod proxies;
+pub mod retailers;
 pub mod retention_runs;
 pub mod schedules;
 pub mod schema;

@@ -99,7 +99,7 @@ pub struct NewStore {
 }
 
 /// A store as discovery saw it. Where it has no rejection reason, it is promoted.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FoundStore {
     pub platform_dispensary_id: String,
     pub name: String,
@@ -116,6 +116,11 @@ pub struct FoundStore {
     pub timezone: Option<String>,
     pub is_recreational: Option<bool>,
     pub is_medical: Option<bool>,
+    /// Numbers of its licences.
+    pub licences: Vec<String>,
+    /// Its own site, not its menu.
+    pub website: Option<String>,
+    pub email: Option<String>,
     pub status: Option<String>,
     /// None = it may be promoted.
     pub rejection_reason: Option<RejectionReason>,

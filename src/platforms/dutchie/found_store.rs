@@ -41,7 +41,6 @@ pub fn read(store: &Value, base_url: &Url) -> Option<FoundStore> {
         name: text(&store["name"]).unwrap_or_default(),
         menu_url: menu_url(store, slug.as_deref(), base_url),
         slug,
-        api_host: None,
         address: address(store),
         city: text(&location["city"]),
         state: text(&location["state"]).and_then(|state| store::us_states::code(&state)).map(str::to_owned),
@@ -53,7 +52,8 @@ pub fn read(store: &Value, base_url: &Url) -> Option<FoundStore> {
         is_recreational: store["recDispensary"].as_bool(),
         is_medical: store["medicalDispensary"].as_bool(),
         status: text(&store["status"]),
-        rejection_reason: None,
+        email: text(&store["email"]),
+        ..FoundStore::default()
     };
     found.rejection_reason = rejection_reason(&found);
     Some(found)

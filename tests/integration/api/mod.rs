@@ -30,6 +30,7 @@ mod product_search;
 mod proxies;
 mod read_commands;
 pub mod reads;
+mod retailers;
 mod schedules;
 mod schemathesis;
 pub mod server;

@@ -13,7 +13,7 @@ use testkit::drover;
 
 /// API that a command uses.
 #[derive(Clone, Copy)]
-enum Api {
+pub enum Api {
     InProcess,
     OfServer,
 }

@@ -7,6 +7,9 @@ use domain::store::menu_urls::MenuKey;
 use domain::store::{FoundStore, Platform, RejectionReason, StoreId};
 use domain::switches::{SwitchKind, Switches};
 
+/// Maximum number of licences of a store that are kept.
+const MAX_LICENCES: usize = 20;
+
 /// A store, and the state of the discovery point that saw it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DiscoveredStore {
@@ -46,6 +49,9 @@ pub async fn record(tx: &Tx, platform: Platform, seen: &[DiscoveredStore], key: 
         timezones = column(seen, |s| s.store.timezone.as_deref()),
         is_recreational = column(seen, |s| s.store.is_recreational),
         is_medical = column(seen, |s| s.store.is_medical),
+        licences = column(seen, licences),
+        websites = column(seen, |s| s.store.website.as_deref()),
+        emails = column(seen, |s| s.store.email.as_deref()),
         statuses = column(seen, |s| s.store.status.as_deref()),
         found_in = column(seen, |s| s.found_in.as_str()),
         reasons = column(seen, |s| s.store.rejection_reason.map(<&str>::from)),
@@ -54,6 +60,13 @@ pub async fn record(tx: &Tx, platform: Platform, seen: &[DiscoveredStore], key: 
     ))
     .await?;
     Ok(())
+}
+
+/// Its licences, one a line; none where it has none.
+fn licences(seen: &DiscoveredStore) -> Option<String> {
+    let plain = seen.store.licences.iter().filter(|licence| !licence.contains(char::is_control));
+    let licences: Vec<&str> = plain.take(MAX_LICENCES).map(String::as_str).collect();
+    (!licences.is_empty()).then(|| licences.join("\n"))
 }
 
 /// The crawled stores that an answer covers in one state.

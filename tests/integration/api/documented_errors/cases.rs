@@ -3,7 +3,7 @@
 use super::super::openapi::ID;
 
 /// A body that each operation takes. The things it names do not exist.
-pub const BODIES: [(&str, &str); 51] = [
+pub const BODIES: [(&str, &str); 54] = [
     ("POST /api/groups/{group}/stores", r#"{"add": [4711]}"#),
     ("POST /api/job-queue/enqueue", r#"{"role": "payload_fetch", "dispensary_id": 4711}"#),
     ("POST /api/job-queue/enqueue-batch", r#"{"tasks": [{"role": "analytics_refresh"}]}"#),
@@ -12,6 +12,10 @@ pub const BODIES: [(&str, &str); 51] = [
     (
         "POST /api/jobs/import",
         r#"{"source": "queue.db", "jobs": [{"old_id": 1, "job": {"job_type": "youtube_monitor"}}]}"#,
+    ),
+    (
+        "POST /api/licences/import",
+        r#"{"state": "AZ", "licences": [{"licence": "A1", "name": "Fern", "address": "12 Example Rd"}]}"#,
     ),
     ("POST /api/media/accounts", r#"{"platform": "site", "username": "bea"}"#),
     ("POST /api/media/change_rules", r#"{"name": "drops", "endpoint_id": 102, "kinds": ["price_drop"]}"#),
@@ -26,6 +30,7 @@ pub const BODIES: [(&str, &str); 51] = [
     ("POST /api/pauses", r#"{"scope": "store", "of": "4711", "reason": "closed"}"#),
     ("POST /api/proxies", r#"{"host": "192.0.2.1", "port": 80}"#),
     ("POST /api/proxies/import", r#"{"proxies": ["192.0.2.1:80"]}"#),
+    ("POST /api/retailer-decisions", r#"{"stores": [4711, 4712], "is_same": true}"#),
     ("POST /api/schedules", r#"{"name": "all", "role": "payload_fetch", "interval_hours": 4}"#),
     ("POST /api/session", r#"{"token": "unknown"}"#),
     ("POST /api/stores/bulk", r#"{"action": "enable", "ids": [4711]}"#),
@@ -55,6 +60,7 @@ pub const BODIES: [(&str, &str); 51] = [
     ("PUT /api/media/searches/{id}", r#"{"min_bytes": 5}"#),
     ("PUT /api/media/threads/{id}", r#"{"download": true}"#),
     ("PUT /api/proxies/{id}", r#"{"is_active": true}"#),
+    ("PUT /api/retailers/{id}", r#"{"name": "Fern"}"#),
     ("PUT /api/schedules/{id}", r#"{"priority": 3}"#),
     ("PUT /api/stores/{id}", r#"{"crawl_enabled": true}"#),
     ("PUT /api/tasks/{id}", r#"{"priority": 3}"#),
@@ -100,7 +106,9 @@ pub const THINGS: &str = "
     INSERT INTO task_schedules (name, role, cron, group_name)
     VALUES ('of 103', 'payload_fetch', '0 0 6 * * *', 'group-103'), ('of 104', 'payload_fetch', '0 0 6 * * *', 'group-104');
     INSERT INTO dispensaries (id, name, groups) SELECT 4000, 'everywhere', array_agg('g' || n) FROM generate_series(1, 20) n;
-    INSERT INTO dispensaries (id, name, platform_dispensary_id) VALUES (4001, 'taken', 'taken');
+    INSERT INTO dispensaries (id, name, platform_dispensary_id) VALUES (4001, 'taken', 'taken'), (4002, 'alone', 'alone');
+    INSERT INTO retailers (id, name) VALUES (101, 'of two stores');
+    UPDATE dispensaries SET retailer_id = 101 WHERE id IN (4000, 4001);
     INSERT INTO store_products (dispensary_id, provider, provider_product_id, name_raw, is_on_special, quantity_censored, is_in_stock, stock_status,
                                 first_seen_at, last_seen_at)
     VALUES (4000, 'dutchie', 'a', 'a', false, false, true, 'in_stock', now(), now());
@@ -122,10 +130,11 @@ pub const THINGS: &str = "
     CREATE TABLE dispensary_crawl_jobs (id serial PRIMARY KEY);";
 
 /// Operations that the state of a thing forbids: the operation, its status, the thing's number and the body.
-pub const REFUSED: [(&str, u16, i64, &str); 33] = [
+pub const REFUSED: [(&str, u16, i64, &str); 35] = [
     ("DELETE /api/groups/{group}", 409, 103, ""),
     ("DELETE /api/jobs/{id}", 409, 112, ""),
     ("DELETE /api/stores/{id}", 409, 4000, ""),
+    ("DELETE /api/stores/{id}/retailer", 409, 4002, ""),
     ("DELETE /api/tasks/{id}", 409, 102, ""),
     ("GET /api/tasks/migration/status", 409, ID, ""),
     ("POST /api/groups/{group}/stores", 409, 103, r#"{"add": [4000]}"#),
@@ -141,6 +150,7 @@ pub const REFUSED: [(&str, u16, i64, &str); 33] = [
     ("PUT /api/media/rules/{id}", 409, 101, r#"{"events": ["job.completed"]}"#),
     ("POST /api/pauses", 409, ID, r#"{"scope": "all", "reason": "closed"}"#),
     ("POST /api/proxies/{id}/test", 409, 101, ""),
+    ("POST /api/retailer-decisions", 409, ID, r#"{"stores": [4000, 4001], "is_same": false}"#),
     ("POST /api/schedules/{id}/trigger", 409, 102, ""),
     ("POST /api/stores/{id}/accept", 409, 4000, ""),
     ("POST /api/stores/{id}/accept-empty", 409, 4000, ""),

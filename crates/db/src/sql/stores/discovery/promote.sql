@@ -81,6 +81,9 @@ updated AS (
          timezone = coalesce(v.timezone, d.timezone),
          is_recreational = coalesce(v.is_recreational, d.is_recreational),
          is_medical = coalesce(v.is_medical, d.is_medical),
+         licences = CASE WHEN v.licences <> '{}' THEN v.licences ELSE d.licences END,
+         website = coalesce(v.website, d.website),
+         email = coalesce(v.email, d.email),
          -- it was discovery that switched it off
          crawl_enabled = d.crawl_enabled OR d.disabled_reason IS NOT NULL,
          disabled_reason = NULL,
@@ -92,9 +95,9 @@ updated AS (
 added AS (
   INSERT INTO dispensaries
          (name, slug, platform, platform_dispensary_id, menu_url, menu_key, api_host, address, city, state, zip, latitude, longitude, phone,
-          timezone, is_recreational, is_medical)
+          timezone, is_recreational, is_medical, licences, website, email)
   SELECT v.name, v.slug, $2, v.platform_dispensary_id, v.menu_url, v.menu_key, v.api_host, v.address, v.city, v.state, v.zip, v.latitude,
-         v.longitude, v.phone, v.timezone, v.is_recreational, v.is_medical
+         v.longitude, v.phone, v.timezone, v.is_recreational, v.is_medical, v.licences, v.website, v.email
     FROM valid v
    WHERE v.store_id IS NULL
      AND NOT EXISTS (SELECT FROM adopted a WHERE a.platform_dispensary_id = v.platform_dispensary_id)

@@ -31,7 +31,8 @@ SELECT (SELECT count(*) FROM matching) AS total, shown.*
   FROM (SELECT) always
   LEFT JOIN (
 SELECT d.place, d.sort_number, d.sort_text, d.id, d.name, d.slug, d.platform, d.platform_dispensary_id, d.menu_url, d.address, d.city, d.state, d.zip, d.latitude, d.longitude,
-       d.phone, d.timezone, d.is_recreational, d.is_medical, d.groups, d.crawl_enabled, s.crawl_status, d.disabled_reason, d.last_payload_id,
+       d.phone, d.timezone, d.is_recreational, d.is_medical, d.licences, d.website, d.email, d.retailer_id, d.groups, d.crawl_enabled,
+       s.crawl_status, d.disabled_reason, d.last_payload_id,
        lookup.id AS lookup_task_id, lookup.error_message AS lookup_error, json_time(lookup.next_at) AS lookup_next_at,
        (SELECT count(*) FROM suspicious_menus m WHERE m.dispensary_id = d.id AND m.product_count = 0) AS empty_menus,
        (SELECT coalesce(json_agg(json_build_object('kind', w.kind, 'switched', w.switched, 'covered', w.covered, 'seen_at', json_time(w.seen_at),
