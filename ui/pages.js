@@ -25,6 +25,7 @@ const ENTRIES = [
   { "name": "hosts", "section": "Fleet", "title": "Hosts", "key": "h" },
   { "name": "stores", "section": "Data", "title": "Stores", "key": "s" },
   { "name": "store", "path": "/admin/stores/:id", "list": "/api/stores?limit=1" },
+  { "name": "retailers", "section": "Data", "title": "Retailers", "key": "u" },
   { "name": "products", "section": "Data", "title": "Products", "key": "p", "query": "?q=blue" },
   { "name": "product", "path": "/admin/products/:id", "list": "/api/products/search?q=blue&limit=1" },
   { "name": "prices", "section": "Data", "title": "Prices", "key": "r" },

@@ -20,6 +20,7 @@ import { Ago } from "../parts/time.js";
 import { Crawls, Now } from "./store/crawls.js";
 import { deleteStore } from "./store/delete.js";
 import { EditStore } from "./store/edit.js";
+import { Elsewhere } from "./store/elsewhere.js";
 import { Payloads } from "./store/payloads.js";
 import { Products } from "./store/products.js";
 import { Remedy } from "./store/remedy.js";
@@ -63,7 +64,8 @@ export function Page({ id, query }) {
     ${store.data ? html`<${Figures} of=${store.data} />` : html`<section class="panel strip loading" aria-busy="true"></section>`}
     <div class="cols wide-left">
       <div class="stack"><${Now} of=${active} waiting=${waiting.data?.tasks} store=${store.data} /><${Crawls} id=${id} live=${live} /></div>
-      <div class="stack"><${Facts} of=${store} /><${Payloads} id=${id} live=${live} /></div>
+      <div class="stack"><${Facts} of=${store} />
+        ${store.data?.retailer_id && html`<${Elsewhere} retailer=${store.data.retailer_id} store=${id} />`}<${Payloads} id=${id} live=${live} /></div>
     </div>
     <${Products} id=${id} query=${query} store=${store.data} />`;
 }
@@ -120,6 +122,8 @@ function Facts({ of }) {
       <dt>Address</dt><dd><bdi>
         ${[store.address, store.city, [store.state, store.zip].filter(Boolean).join(" ")].filter(Boolean).join(", ") || "–"}</bdi></dd>
       ${store.phone && html`<dt>Phone</dt><dd>${store.phone}</dd>`}
+      ${store.website && html`<dt>Website</dt><dd>${menu(store.website)}</dd>`}
+      ${store.licences.length > 0 && html`<dt>Licences</dt><dd class="mono">${store.licences.join(", ")}</dd>`}
       <dt>Time zone</dt><dd>${store.timezone ?? (store.state ? `that of ${store.state}` : "–")}</dd>
       <dt>Sells</dt><dd>${sells(store)}</dd>
       <dt>Groups</dt><dd>${store.groups.length === 0

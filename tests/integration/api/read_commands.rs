@@ -20,7 +20,7 @@ pub enum Api {
 
 use Api::{InProcess, OfServer};
 
-async fn run(server: &Server, api: Api, args: &[&str]) -> Output {
+pub async fn run(server: &Server, api: Api, args: &[&str]) -> Output {
     let mut command = drover();
     match api {
         InProcess => command.env("DATABASE_URL", &server.database.url),
@@ -30,7 +30,7 @@ async fn run(server: &Server, api: Api, args: &[&str]) -> Output {
 }
 
 #[track_caller]
-fn text(output: &Output) -> String {
+pub fn text(output: &Output) -> String {
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8_lossy(&output.stdout).into_owned()
 }

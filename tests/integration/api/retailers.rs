@@ -1,6 +1,7 @@
 //! Retailers by HTTP and by command: what is sure is joined, the rest is proposed, and what a person decides stays.
 
 use http::Method;
+use http_body_util::Full;
 use serde_json::{Value, json};
 
 use super::read_commands::{Api, run, text};
@@ -53,7 +54,7 @@ async fn decide(server: &Server, stores: [i64; 2], is_same: bool) -> Value {
 
 async fn take_out(server: &Server, store: i64) {
     let request = server.request(Method::DELETE, &format!("/api/stores/{store}/retailer"));
-    let answer = server.send(request.body(Vec::new().into()).unwrap()).await;
+    let answer = server.send(request.body(Full::default()).unwrap()).await;
     assert_eq!(answer.status.as_u16(), 204, "{}", answer.text());
 }
 
