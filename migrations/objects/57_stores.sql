@@ -77,6 +77,13 @@ BEGIN
     store_id := known_store(s.platform, s.platform_id, entry, s.slug);
     former_slug := NULL;
     slug := NULL;
+    IF store_id IS NULL THEN      -- it may have moved to another platform
+      SELECT f.dispensary_id INTO store_id
+        FROM former_menus f
+       WHERE f.platform = s.platform AND f.platform_dispensary_id = s.platform_id
+       ORDER BY f.replaced_at DESC
+       LIMIT 1;
+    END IF;
     IF store_id IS NULL AND s.platform_id IS NULL THEN      -- a slug may belong to another store now: its id says so
       SELECT k.id, k.former_slug, k.slug INTO store_id, former_slug, slug
         FROM formerly_known_store(s.platform, entry, s.slug) k;

@@ -125,7 +125,7 @@ mod tests {
     fn store(id: StoreId, name: &str, slug: Option<&str>) -> StoreView {
         let empty = json!({"id": id, "name": name, "slug": slug, "platform": "dutchie", "platform_dispensary_id": null, "menu_url": null,
             "address": null, "city": null, "state": "AZ", "zip": null, "latitude": null, "longitude": null, "phone": null, "timezone": null,
-            "is_recreational": null, "is_medical": null, "licences": [], "website": null, "email": null, "retailer_id": null, "groups": [], "crawl_enabled": true, "crawl_status": "fresh", "empty_menus": 0,
+            "is_recreational": null, "is_medical": null, "licences": [], "website": null, "email": null, "former_menus": [], "retailer_id": null, "groups": [], "crawl_enabled": true, "crawl_status": "fresh", "empty_menus": 0,
             "suspicious": [], "disabled_reason": null, "last_fetch_at": null, "last_crawl_at": null, "last_payload_id": null,
             "last_payload_at": null, "last_complete_at": null, "last_coverage": null, "products": 0, "in_stock": 0, "on_special": 0});
         serde_json::from_value(empty).unwrap()

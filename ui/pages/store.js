@@ -116,6 +116,8 @@ function Facts({ of }) {
   return html`<${Panel} title="Store">
     <${Loaded} of=${of} what="The store">${(/** @type {StoreView} */ store) => html`<div class="panel-body"><dl class="facts">
       <dt>Platform</dt><dd>${store.platform}</dd>
+      ${store.former_menus.map((menu) => html`<dt>Before</dt><dd>${menu.platform} <span class="mono">${menu.platform_dispensary_id}</span>,
+        until <${Ago} at=${menu.replaced_at} after="ago" /></dd>`)}
       <dt>Upstream id</dt><dd class="mono">${store.platform_dispensary_id ?? "–"}</dd>
       <dt>Slug</dt><dd class="mono">${store.slug ?? "–"}</dd>
       <dt>Menu</dt><dd>${menu(store.menu_url)}</dd>

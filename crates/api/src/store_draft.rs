@@ -96,6 +96,7 @@ pub fn checked_change(change: StoreChange) -> Result<StoreChange, Vec<(String, S
     let change = StoreChange {
         crawl_enabled: change.crawl_enabled,
         name: change.name.map(|name| name.trim().to_owned()),
+        platform: change.platform,
         slug: text(change.slug),
         menu_url: text(change.menu_url),
         platform_dispensary_id: text(change.platform_dispensary_id),

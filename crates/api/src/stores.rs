@@ -149,6 +149,7 @@ fn shown_to(role: AccessRole, store: StoreView) -> StoreView {
         AccessRole::Consumer => StoreView {
             platform_dispensary_id: None,
             email: None,
+            former_menus: Vec::new(),
             groups: Vec::new(),
             disabled_reason: None,
             empty_menus: 0,

@@ -85,6 +85,15 @@ impl StoreSort {
     }
 }
 
+/// A menu that a store had on another platform.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct FormerMenu {
+    #[schema(value_type = Platform)]
+    pub platform: Word<Platform>,
+    pub platform_dispensary_id: String,
+    pub replaced_at: DateTime<Utc>,
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct StoreView {
     pub id: StoreId,
@@ -109,6 +118,8 @@ pub struct StoreView {
     /// Its own site.
     pub website: Option<String>,
     pub email: Option<String>,
+    /// Its menus on the platforms that it had before, the latest first.
+    pub former_menus: Vec<FormerMenu>,
     /// The shop that it is, where it has menus elsewhere, too.
     pub retailer_id: Option<RetailerId>,
     pub groups: Vec<String>,
@@ -209,6 +220,11 @@ pub struct StoreChange {
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     #[schema(value_type = String, required = false, min_length = 1, max_length = 500)]
     pub name: Option<String>,
+    /// Another platform than before: the store moves there with its history. Its slug, its menu's URL and its id are those of the new
+    /// platform, or none; its products of the platform before are sold out.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    #[schema(value_type = Platform, required = false)]
+    pub platform: Option<Platform>,
     /// The last part of its menu's URL.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     #[schema(value_type = Option<String>, max_length = 500)]

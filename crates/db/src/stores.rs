@@ -56,7 +56,7 @@ pub async fn get_locked(tx: &Tx, id: StoreId) -> Result<Store, DbError> {
     Store::from_row(&row.ok_or_else(|| DbError::Missing(format!("store {id}")))?)
 }
 
-/// Writes the store's name, addresses, platform id and place; its city only where one is given. Returns whether
+/// Writes the store's name, platform, addresses, platform id and place; its city only where one is given. Returns whether
 /// anything changed. `Conflict` when another store has the id.
 pub async fn change(tx: &Tx, store: &Store, city: Option<&Option<String>>, key: &MenuKey) -> Result<bool, DbError> {
     let Store { id, name, slug, menu_url, platform_dispensary_id, state, timezone, .. } = store;
@@ -66,6 +66,7 @@ pub async fn change(tx: &Tx, store: &Store, city: Option<&Option<String>>, key: 
         "stores/change.sql",
         id,
         name,
+        platform = store.platform.name(),
         slug,
         menu_url,
         menu_key,
@@ -77,6 +78,12 @@ pub async fn change(tx: &Tx, store: &Store, city: Option<&Option<String>>, key: 
     ))
     .await?;
     Ok(changed > 0)
+}
+
+/// Marks the products of these stores as sold out, without a change of the feed: nothing says that they were sold.
+pub async fn sell_out(tx: &Tx, ids: &[StoreId]) -> Result<(), DbError> {
+    tx.execute(sql!("stores/sell_out.sql"), &[&ids]).await?;
+    Ok(())
 }
 
 /// A store that has an address already.

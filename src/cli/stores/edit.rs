@@ -2,6 +2,7 @@
 
 use crate::cli::{Env, ExitCode, StoreName, time};
 use contract::stores::{ChangedStore, StoreChange};
+use domain::store::Platform;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -18,6 +19,9 @@ struct Given {
     /// Name of the store
     #[arg(long)]
     name: Option<String>,
+    /// Platform to which the store moves, with its history; give its menu there by --menu-url, --slug or --platform-id
+    #[arg(long)]
+    platform: Option<Platform>,
     /// Last part of the menu's URL; an empty text removes it. A store that has a platform id is crawled by that id: if
     /// the store moved, give --platform-id '' too
     #[arg(long)]
@@ -45,6 +49,7 @@ pub async fn run(Args { store, given }: Args, env: &Env) -> anyhow::Result<ExitC
     let change = StoreChange {
         crawl_enabled: None,
         name: given.name,
+        platform: given.platform,
         slug: given.slug.map(Some),
         menu_url: given.menu_url.map(Some),
         platform_dispensary_id: given.platform_dispensary_id.map(Some),
@@ -64,6 +69,7 @@ fn text(ChangedStore { store, notice }: &ChangedStore) -> String {
         [&store.city, &store.state, &store.timezone].into_iter().flatten().map(String::as_str).collect();
     let mut lines = vec![
         format!("store {}: {}", store.id, store.name),
+        format!("platform: {}", store.platform),
         format!("slug: {}", known(&store.slug)),
         format!("menu URL: {}", known(&store.menu_url)),
         format!("platform id: {}", known(&store.platform_dispensary_id)),

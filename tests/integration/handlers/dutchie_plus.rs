@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use db::demo::report::products;
 use db::demo::report::products::ProductRecord;
-use domain::store::Platform;
+use domain::store::{NewStore, Platform};
 use domain::task::role::Role;
 use queue::TaskError;
 use serde_json::json;
@@ -13,6 +13,9 @@ use sim::{OracleProduct, Settings, Simulator};
 
 use super::harness::HandlerHarness;
 use super::test_sessions;
+use super::test_store::new_store;
+use contract::stores::StoreChange;
+use drover::platforms::MenuAddresses;
 
 fn simulator() -> Simulator {
     let settings = Settings { stores: 1, products_per_store: 250..=250, ..Settings::default() };
@@ -121,4 +124,48 @@ async fn a_discovery_fails_for_good_and_says_where_its_stores_come_from() {
     let Some(TaskError::Permanent { reason }) = failed.err() else { panic!("it is no permanent failure") };
     assert_eq!(reason, "dutchie_plus lists no stores: import them with `drover stores import`");
     assert_eq!(sim.counts().requests, 0);
+}
+
+#[tokio::test]
+async fn a_store_that_moves_to_another_platform_keeps_its_history() {
+    let sim = simulator();
+    let id = sim.stores()[0].platform_dispensary_id.clone();
+    let mut config = config(&sim, sim::PLUS_KEY);
+    config.platform.dutchie.base_url = sim.base_url().to_owned();
+    let harness = HandlerHarness::configured(&config, test_sessions::proxies(&sim)).await;
+    let raw = &harness.store.database.raw;
+    let before = "UPDATE dispensaries SET platform = 'dutchie_plus', platform_dispensary_id = $1, slug = NULL, api_host = 'menus.example'";
+    raw.execute(before, &[&id]).await.unwrap();
+    crawl(&harness).await;
+    let history = count(&harness, "store_product_variant_history").await;
+
+    let urls = MenuAddresses::of(&config);
+    let moved = StoreChange { platform: Some(Platform::Dutchie), platform_dispensary_id: Some(Some(id.clone())), ..StoreChange::default() };
+    let tx = harness.services.db.begin().await.unwrap();
+    db::stores::requests::change(&tx, harness.store.id, &moved, &urls).await.unwrap();
+    tx.commit().await.unwrap();
+    assert_eq!(count(&harness, "store_products WHERE is_in_stock").await, 0, "what the former menu had is sold out");
+    sim.set_crawl(2);
+    crawl(&harness).await;
+
+    assert!(count(&harness, "store_product_variant_history").await > history);
+    assert!(count(&harness, "store_products WHERE provider = 'dutchie' AND is_in_stock").await > 0);
+    assert_eq!(count(&harness, "store_products WHERE provider = 'dutchie_plus' AND is_in_stock").await, 0);
+    assert_eq!(count(&harness, "product_changes").await, 0, "a move is no change of prices or stock");
+    let known = NewStore { platform: Platform::DutchiePlus, platform_dispensary_id: Some(id), ..new_store("Again") };
+    let tx = harness.services.db.begin().await.unwrap();
+    let added = db::stores::add_unless_known(&tx, &[known], &drover::platforms::menu_key).await.unwrap();
+    assert_eq!((added[0].id, added[0].is_known), (harness.store.id, true), "its former id is its own");
+}
+
+/// One fetch with its refresh.
+async fn crawl(harness: &HandlerHarness) {
+    let fetched = harness.settle(Role::PayloadFetch, json!({})).await;
+    let refresh = &fetched.next[0];
+    harness.settle(refresh.role, refresh.args.clone()).await;
+}
+
+async fn count(harness: &HandlerHarness, rows: &str) -> i64 {
+    let sql = format!("SELECT count(*) FROM {rows}");
+    harness.store.database.raw.query_one(&sql, &[]).await.unwrap().get(0)
 }

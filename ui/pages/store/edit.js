@@ -4,6 +4,7 @@
 import { pathOf, send } from "../../core/api.js";
 import { html, useState } from "../../core/html.js";
 import { may } from "../../core/session.js";
+import { PLATFORMS } from "../../core/vocabulary.js";
 import { FormDialog } from "../../parts/form.js";
 
 /** @import { ChangedStore, StoreView } from "../../types/api" */
@@ -23,6 +24,7 @@ export function EditButton({ of, kind = "" }) {
 export function EditStore({ of, onClose }) {
   const fields = [
     { name: "name", label: "Name", value: of.name, required: true },
+    { name: "platform", label: "Platform", type: "select", options: PLATFORMS, value: of.platform, help: "another one: the store moves there with its history" },
     { name: "slug", label: "Slug", value: of.slug ?? null, help: "the last part of its menu's address" },
     {
       name: "menu_url",

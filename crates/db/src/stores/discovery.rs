@@ -145,6 +145,7 @@ pub async fn close(tx: &Tx, platform: Platform, stores: &[StoreId]) -> Result<us
     let ids: Vec<StoreId> = first_columns(&closing)?;
     let reasons: Vec<String> = closing.iter().map(|row| row.try_get("reason")).collect::<Result<_, _>>()?;
     tx.execute(sql!("stores/discovery/close.sql"), &[&ids, &reasons]).await?;
+    super::sell_out(tx, &ids).await?;
     Ok(ids.len())
 }
 

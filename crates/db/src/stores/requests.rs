@@ -108,6 +108,9 @@ pub async fn change(
     };
     require_address(tx, &before, &after, urls).await?;
     require_free_id(tx, &after).await?;
+    if after.platform != before.platform {
+        stores::sell_out(tx, &[id]).await?;
+    }
     let is_rewritten =
         stores::change(tx, &after, change.city.as_ref(), &|platform, url: &str| urls.key(platform, url)).await?;
     follow(tx, &before, &after).await?;
@@ -151,7 +154,8 @@ pub async fn delete(tx: &Tx, id: StoreId, with_products: bool) -> Result<Deleted
 /// Replaces the tasks for the menu that the store had before: a run of one would write what belongs to another
 /// store.
 async fn follow(tx: &Tx, before: &Store, after: &Store) -> Result<(), DbError> {
-    let is_other = after.platform_dispensary_id != before.platform_dispensary_id;
+    let identity = |store: &Store| (store.platform, store.platform_dispensary_id.clone());
+    let is_other = identity(after) != identity(before);
     let is_found_elsewhere = (&after.slug, &after.menu_url) != (&before.slug, &before.menu_url);
     if is_other {
         cancel_open(tx, after.id, &CRAWLS).await?;
@@ -172,8 +176,11 @@ async fn follow(tx: &Tx, before: &Store, after: &Store) -> Result<(), DbError> {
 }
 
 fn changed(mut store: Store, change: &StoreChange) -> Store {
-    let StoreChange { crawl_enabled, name, slug, menu_url, platform_dispensary_id, city: _, state, timezone } =
+    let StoreChange { crawl_enabled, name, platform, slug, menu_url, platform_dispensary_id, city: _, state, timezone } =
         change.clone();
+    if let Some(platform) = platform.filter(|platform| *platform != store.platform) {
+        store = Store { platform, slug: None, menu_url: None, platform_dispensary_id: None, ..store };
+    }
     store.crawl_enabled = crawl_enabled.unwrap_or(store.crawl_enabled);
     store.name = name.unwrap_or(store.name);
     store.slug = slug.unwrap_or(store.slug);
@@ -193,7 +200,11 @@ async fn require_address(tx: &Tx, before: &Store, after: &Store, urls: &dyn Menu
     }
     let fault = menu_url.and_then(|url| urls.fault(after.platform, url, after.api_host.as_deref()));
     if let Some(fault) = fault {
-        return Err(StoreChangeError::MenuUrl(fault));
+        let other = menu_url.and_then(|url| urls.platform_of(url, after.api_host.as_deref()));
+        let remedy = other.map(|other| {
+            format!("; it is one of {other}: to move the store there, give its platform, too (--platform {other})")
+        });
+        return Err(StoreChangeError::MenuUrl(fault + &remedy.unwrap_or_default()));
     }
     let key = |menu_url: &str| urls.key(after.platform, menu_url);
     let owner = stores::owner_of_address(tx, after, slug, menu_url.and_then(key).as_deref()).await?;

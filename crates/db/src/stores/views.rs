@@ -54,7 +54,7 @@ rows! {
         id, name, slug,
         platform: word,
         platform_dispensary_id, menu_url, address, city, state, zip, latitude, longitude, phone,
-        timezone, is_recreational, is_medical, licences, website, email, retailer_id, groups, crawl_enabled,
+        timezone, is_recreational, is_medical, licences, website, email, former_menus: document, retailer_id, groups, crawl_enabled,
         crawl_status: word,
         empty_menus,
         suspicious: document,

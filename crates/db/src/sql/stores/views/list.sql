@@ -32,6 +32,9 @@ SELECT (SELECT count(*) FROM matching) AS total, shown.*
   LEFT JOIN (
 SELECT d.place, d.sort_number, d.sort_text, d.id, d.name, d.slug, d.platform, d.platform_dispensary_id, d.menu_url, d.address, d.city, d.state, d.zip, d.latitude, d.longitude,
        d.phone, d.timezone, d.is_recreational, d.is_medical, d.licences, d.website, d.email, d.retailer_id, d.groups, d.crawl_enabled,
+       (SELECT coalesce(json_agg(json_build_object('platform', f.platform, 'platform_dispensary_id', f.platform_dispensary_id,
+                                                   'replaced_at', json_time(f.replaced_at)) ORDER BY f.replaced_at DESC), '[]')
+          FROM former_menus f WHERE f.dispensary_id = d.id) AS former_menus,
        s.crawl_status, d.disabled_reason, d.last_payload_id,
        lookup.id AS lookup_task_id, lookup.error_message AS lookup_error, json_time(lookup.next_at) AS lookup_next_at,
        (SELECT count(*) FROM suspicious_menus m WHERE m.dispensary_id = d.id AND m.product_count = 0) AS empty_menus,
