@@ -15,6 +15,7 @@ use contract::exports::{Dataset, ExportFormat};
 use contract::prices::{PriceChangeSort, PriceDirection, PriceUnit, PricesBy};
 use domain::menu::changes::ChangeKind;
 use domain::menu::product::ProductId;
+use domain::store::Platform;
 use foundation::clock::Clock;
 
 pub use file::ExportFile;
@@ -59,6 +60,9 @@ struct CommonFilters {
     /// Only stores in this city
     #[arg(long, value_name = "NAME")]
     city: Option<String>,
+    /// Only stores of this platform
+    #[arg(long)]
+    platform: Option<Platform>,
     /// Only products of this brand, in any letter case; of the dataset products, brands that begin so
     #[arg(long, value_name = "NAME")]
     brand: Option<String>,
@@ -147,13 +151,14 @@ type Named<const N: usize> = [(&'static str, Option<String>); N];
 
 impl CommonFilters {
     /// All but the store, whose id is looked up.
-    fn named(self) -> Named<7> {
-        let CommonFilters { store: _, group, state, city, brand, category, since, until } = self;
+    fn named(self) -> Named<8> {
+        let CommonFilters { store: _, group, state, city, platform, brand, category, since, until } = self;
         let now = Clock::system().utc();
         [
             ("group", group),
             ("state", state),
             ("city", city),
+            ("platform", platform.map(|platform| platform.name().to_owned())),
             ("brand", brand),
             ("category", category),
             ("since", since.map(|since| since.beginning(now).to_rfc3339())),

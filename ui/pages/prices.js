@@ -10,7 +10,7 @@ import { usePage } from "../parts/page.js";
 import { Export } from "../parts/export.js";
 import { PageHead } from "../parts/panel.js";
 import { MAX_PER_GRAM, PRODUCT_QUALIFIERS } from "../parts/products.js";
-import { filtersOf, QueryBox, readId, readState, readTime } from "../parts/query-box.js";
+import { filtersOf, PLATFORM, QueryBox, readId, readState, readTime } from "../parts/query-box.js";
 import { Differences, Since, SORTS } from "./prices/differences.js";
 import { askedOf, UnitPrices } from "./prices/unit-prices.js";
 import { Weeks } from "./prices/weeks.js";
@@ -32,11 +32,12 @@ const QUALIFIERS = [
   MAX_PER_GRAM,
   { word: "state", parameter: "state", help: "two letters, such as MI", read: readState },
   { word: "city", parameter: "city", help: 'a name; with spaces in quotes, "like this"' },
+  PLATFORM,
   { word: "group", parameter: "group", help: "a name of stores" },
   { word: "store", parameter: "store", help: "a part of its name, or its id", read: readId, find: suggestStores },
 ];
 const PARAMETERS = /** @type {const} */ ([
-  "since", "direction", "q", "category", "brand", "in_stock", "on_special", "min_price", "max_price", "max_unit_price", "state", "city", "group",
+  "since", "direction", "q", "category", "brand", "in_stock", "on_special", "min_price", "max_price", "max_unit_price", "state", "city", "platform", "group",
   "store", "sort",
 ]);
 /** Parameters that are no filters of products. */

@@ -13,7 +13,7 @@ import { Icon } from "../parts/icon.js";
 import { usePage } from "../parts/page.js";
 import { Empty, Loaded, PageHead, Panel } from "../parts/panel.js";
 import { MAX_PER_GRAM, products, PRODUCT_QUALIFIERS, ProductTable } from "../parts/products.js";
-import { asText, filtersOf, QueryBox, readId } from "../parts/query-box.js";
+import { asText, filtersOf, PLATFORM, QueryBox, readId } from "../parts/query-box.js";
 import { Pager } from "../parts/rows.js";
 
 /** @import { Filters, Qualifier } from "../parts/query-box.js" */
@@ -31,6 +31,7 @@ const QUALIFIERS = [
   MAX_PER_GRAM,
   { word: "state", parameter: "state", help: "two letters, such as MI", read: (text) => (/^[a-z]{2}$/i.test(text) ? text.toUpperCase() : null) },
   { word: "city", parameter: "city", help: 'a name; with spaces in quotes, "like this"' },
+  PLATFORM,
   { word: "store", parameter: "store", help: "a part of its name, or its id", read: readId, find: suggestStores },
 ];
 const PARAMETERS = [...QUALIFIERS.map(({ parameter }) => parameter), "sort", "cursor"];
@@ -119,7 +120,7 @@ function Beginning() {
   return html`<section class="panel" aria-labelledby="h-search"><h2 class="sr" id="h-search">How to search</h2>
     <${Empty} icon="search" title="Type words of a name or brand">
         <p>The beginnings of words are enough, and a spelling mistake is forgiven. Filters narrow it down: <span
-          class="mono">category: brand: in_stock: on_special: min_price: max_price: max_per_gram: state: city: store:</span></p>
+          class="mono">category: brand: in_stock: on_special: min_price: max_price: max_per_gram: state: city: platform: store:</span></p>
         <p>Filters alone list every product that matches them: <a class="link"
           href=${link("/admin/products", { sort: "newest" })}>the newest</a>, <a class="link"
           href=${link("/admin/products", { sort: "price_change" })}>the latest price changes</a>.</p>

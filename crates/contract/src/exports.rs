@@ -15,7 +15,7 @@ use super::prices::{self, PriceChangeSort, PriceDirection, PriceUnit, PricesBy};
 use super::products;
 use domain::menu::changes::ChangeKind;
 use domain::menu::product::ProductId;
-use domain::store::StoreId;
+use domain::store::{Platform, StoreId};
 use domain::{span, store, vocabulary};
 
 pub use column::{Column, Kind};
@@ -82,6 +82,8 @@ pub struct ExportQuery {
     pub state: Option<String>,
     /// Name of a city, in any letter case.
     pub city: Option<String>,
+    /// The platform of the store.
+    pub platform: Option<Platform>,
     /// Name of a brand, in any letter case; of `products` its beginning, as in the search.
     pub brand: Option<String>,
     /// Name of the platform's category, in any letter case, or of a canonical category.
@@ -163,6 +165,7 @@ impl ExportQuery {
             group,
             state,
             city,
+            platform,
             brand,
             category,
             q,
@@ -189,6 +192,7 @@ impl ExportQuery {
             ("group", group.is_some()),
             ("state", state.is_some()),
             ("city", city.is_some()),
+            ("platform", platform.is_some()),
             ("brand", brand.is_some()),
             ("category", category.is_some()),
             ("q", q.is_some()),
@@ -270,7 +274,11 @@ mod tests {
 
     #[rstest]
     #[case::times(Dataset::Products, "since", "products has no times: leave since out")]
-    #[case::other(Dataset::Stores, "brand", "stores has no such filter: its filters are store, group, state, city")]
+    #[case::other(
+        Dataset::Stores,
+        "brand",
+        "stores has no such filter: its filters are store, group, state, city, platform"
+    )]
     #[case::of_changes(Dataset::Options, "kind", "options has no such filter: its filters are ")]
     fn a_filter_that_a_dataset_lacks_is_refused(#[case] dataset: Dataset, #[case] field: &str, #[case] fault: &str) {
         let given = ExportQuery {

@@ -9,7 +9,7 @@ use super::changes::ChangedOption;
 use super::limit::Limit;
 use super::products::{self, MatchKind};
 use domain::menu::product::ProductId;
-use domain::store::StoreId;
+use domain::store::{Platform, StoreId};
 use domain::vocabulary::Word;
 use domain::years::YEARS;
 use domain::{span, store, vocabulary};
@@ -157,6 +157,8 @@ pub struct PriceChangeQuestion {
     pub state: Option<String>,
     /// Name of a city, in any letter case.
     pub city: Option<String>,
+    /// The platform of the store.
+    pub platform: Option<Platform>,
     /// Name of a group of stores.
     pub group: Option<String>,
     /// Its id.

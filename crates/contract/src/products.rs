@@ -193,6 +193,8 @@ pub struct ProductQuestion {
     pub state: Option<String>,
     /// Name of a city, in any letter case.
     pub city: Option<String>,
+    /// The platform of the store.
+    pub platform: Option<Platform>,
     /// Its id.
     pub store: Option<StoreId>,
     /// Name of the platform's category, in any letter case, or of a canonical category.

@@ -7,6 +7,7 @@ use crate::cli::{Env, ExitCode, time, unit_price, values, with_query};
 use contract::prices::{PriceChangeSort, PriceDifference, PriceDifferences, PriceDirection};
 use contract::products::MatchKind;
 use domain::amounts::money;
+use domain::store::Platform;
 use foundation::clock::Clock;
 
 #[derive(Debug, clap::Args)]
@@ -28,6 +29,9 @@ pub struct Args {
     /// Only stores in this city
     #[arg(long)]
     city: Option<String>,
+    /// Only stores of this platform
+    #[arg(long)]
+    platform: Option<Platform>,
     /// Only stores of this group
     #[arg(long, value_name = "NAME")]
     group: Option<String>,
@@ -60,6 +64,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
         ("sort", args.sort.map(|sort| sort.name().to_owned())),
         ("state", args.state),
         ("city", args.city),
+        ("platform", args.platform.map(|platform| platform.name().to_owned())),
         ("group", args.group),
         ("store", store.map(|store| store.to_string())),
         ("category", args.category),

@@ -5,6 +5,7 @@ use crate::cli::store_name::{self, StoreName};
 use crate::cli::{Env, ExitCode, Output, time, unit_price, values, with_query};
 use contract::products::{FoundPage, FoundProduct, MatchKind, ProductView, SearchSort};
 use domain::amounts::{counted, money};
+use domain::store::Platform;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -16,6 +17,9 @@ pub struct Args {
     /// Only stores in this city
     #[arg(long)]
     city: Option<String>,
+    /// Only stores of this platform
+    #[arg(long)]
+    platform: Option<Platform>,
     /// Only the store with this id, slug or name
     #[arg(long, value_name = "STORE", allow_negative_numbers = true)]
     store: Option<StoreName>,
@@ -43,6 +47,7 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
         ("q", Some(args.words.join(" ")).filter(|words| !words.is_empty())),
         ("state", args.state),
         ("city", args.city),
+        ("platform", args.platform.map(|platform| platform.name().to_owned())),
         ("store", store.map(|store| store.to_string())),
         ("category", args.category),
         ("brand", args.brand),

@@ -140,7 +140,11 @@ async fn a_store_that_moves_to_another_platform_keeps_its_history() {
     let history = count(&harness, "store_product_variant_history").await;
 
     let urls = MenuAddresses::of(&config);
-    let moved = StoreChange { platform: Some(Platform::Dutchie), platform_dispensary_id: Some(Some(id.clone())), ..StoreChange::default() };
+    let moved = StoreChange {
+        platform: Some(Platform::Dutchie),
+        platform_dispensary_id: Some(Some(id.clone())),
+        ..StoreChange::default()
+    };
     let tx = harness.services.db.begin().await.unwrap();
     db::stores::requests::change(&tx, harness.store.id, &moved, &urls).await.unwrap();
     tx.commit().await.unwrap();

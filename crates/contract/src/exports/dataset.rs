@@ -56,6 +56,7 @@ impl Dataset {
                 "group",
                 "state",
                 "city",
+                "platform",
                 "brand",
                 "category",
                 "kind",
@@ -65,8 +66,10 @@ impl Dataset {
                 "max_price",
                 "max_unit_price",
             ],
-            Dataset::OptionHistory => &["since", "until", "store", "group", "state", "city", "brand", "category"],
-            Dataset::Options => &["store", "group", "state", "city", "brand", "category"],
+            Dataset::OptionHistory => {
+                &["since", "until", "store", "group", "state", "city", "platform", "brand", "category"]
+            }
+            Dataset::Options => &["store", "group", "state", "city", "platform", "brand", "category"],
             Dataset::PriceChanges => &[
                 "since",
                 "direction",
@@ -74,6 +77,7 @@ impl Dataset {
                 "group",
                 "state",
                 "city",
+                "platform",
                 "brand",
                 "category",
                 "q",
@@ -89,6 +93,7 @@ impl Dataset {
                 "group",
                 "state",
                 "city",
+                "platform",
                 "brand",
                 "category",
                 "q",
@@ -98,7 +103,7 @@ impl Dataset {
                 "max_price",
                 "max_unit_price",
             ],
-            Dataset::Stores => &["store", "group", "state", "city"],
+            Dataset::Stores => &["store", "group", "state", "city", "platform"],
             Dataset::UnitPrices => &["by", "unit", "state", "category", "brand", "week"],
         }
     }

@@ -8,13 +8,14 @@ impl ExportQuery {
     /// The search for products with the words; None: there are no words.
     pub fn search(&self) -> Option<ProductQuestion> {
         let ExportQuery { q, store, state, city, brand, category, in_stock, on_special, .. } = self.clone();
-        let ExportQuery { min_price, max_price, max_unit_price, .. } = *self;
+        let ExportQuery { min_price, max_price, max_unit_price, platform, .. } = *self;
         let (sort, after) = (None, None);
         q.as_ref()?;
         Some(ProductQuestion {
             q,
             state,
             city,
+            platform,
             store,
             category,
             brand,
@@ -31,7 +32,7 @@ impl ExportQuery {
     /// The comparison with the prices of another time.
     pub fn price_changes(&self) -> PriceChangeQuestion {
         let ExportQuery { q, state, city, group, brand, category, .. } = self.clone();
-        let ExportQuery { since, direction, sort, store, in_stock, on_special, .. } = *self;
+        let ExportQuery { since, direction, sort, store, platform, in_stock, on_special, .. } = *self;
         let ExportQuery { min_price, max_price, max_unit_price, .. } = *self;
         PriceChangeQuestion {
             since,
@@ -40,6 +41,7 @@ impl ExportQuery {
             sort,
             state,
             city,
+            platform,
             group,
             store,
             category,

@@ -67,10 +67,10 @@ struct Reach {
 
 impl Reach {
     async fn of(client: &Client, question: &PriceChangeQuestion) -> Result<Reach, DbError> {
-        let PriceChangeQuestion { q, state, city, group, store, category, .. } = question;
-        let names_stores = city.is_some() || group.is_some() || store.is_some();
-        let scope =
-            StoreScope { state: state.as_deref(), city: city.as_deref(), group: group.as_deref(), store: *store };
+        let PriceChangeQuestion { q, state, city, platform, group, store, category, .. } = question;
+        let names_stores = city.is_some() || platform.is_some() || group.is_some() || store.is_some();
+        let (state, city, group) = (state.as_deref(), city.as_deref(), group.as_deref());
+        let scope = StoreScope { state, city, platform: *platform, group, store: *store };
         let stores = if names_stores || q.is_some() { search::stores(client, scope).await? } else { None };
         let mut reach = Reach::everywhere();
         if let Some(q) = q {

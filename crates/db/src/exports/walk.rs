@@ -12,7 +12,7 @@ use contract::exports::{Dataset, ExportQuery};
 use contract::products::ProductQuestion;
 use domain::menu::product::ProductId;
 use domain::payload::PayloadId;
-use domain::store::StoreId;
+use domain::store::{Platform, StoreId};
 
 /// Number of stores whose products or crawls one statement reads.
 const STORES_AT_ONCE: i64 = 20;
@@ -63,8 +63,9 @@ impl Walk {
 
 /// Whether a filter leaves changes of few stores.
 fn names_stores(query: &ExportQuery) -> bool {
-    let ExportQuery { store, group, state, city, product, .. } = query;
-    store.is_some() || group.is_some() || state.is_some() || city.is_some() || product.is_some()
+    let ExportQuery { store, group, state, city, platform, product, .. } = query;
+    let is_of_place = state.is_some() || city.is_some();
+    is_of_place || store.is_some() || group.is_some() || platform.is_some() || product.is_some()
 }
 
 /// Stores by id.
@@ -82,9 +83,19 @@ impl StoreWalk {
     async fn next(&mut self, tx: &Tx, query: &ExportQuery, limit: i64) -> Result<Vec<Row>, DbError> {
         pin_plans(tx).await?;
         let (after, ExportQuery { store, product, group, state, city, .. }) = (self.after, query);
-        let rows =
-            named!(tx.query_planned("exports/stores/next.sql", after, store, product, group, state, city, limit))
-                .await?;
+        let platform = query.platform.map(Platform::name);
+        let rows = named!(tx.query_planned(
+            "exports/stores/next.sql",
+            after,
+            store,
+            product,
+            group,
+            state,
+            city,
+            platform,
+            limit
+        ))
+        .await?;
         if let Some(last) = rows.last() {
             self.after = first_column(last)?;
         }

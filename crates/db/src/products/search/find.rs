@@ -10,7 +10,7 @@ use crate::statements::{first_columns, named, named_values, read_all, rows, sql}
 use crate::{Client, DbError};
 use contract::products::{MatchKind, ProductQuestion, SearchSort};
 use domain::menu::product::ProductId;
-use domain::store::StoreId;
+use domain::store::{Platform, StoreId};
 
 /// Maximum matching products that are ranked, and maximum products that a walk reads; of more matches, any.
 const MAX_SCANNED: i64 = 20_000;
@@ -38,8 +38,9 @@ impl<'a> Finder<'a> {
             (None | Some(SearchSort::Relevance), None) => SearchSort::Name,
             (Some(sort), _) => sort,
         };
-        let ProductQuestion { state, city, store, .. } = question;
-        let scope = StoreScope { state: state.as_deref(), city: city.as_deref(), group: None, store: *store };
+        let ProductQuestion { state, city, platform, store, .. } = question;
+        let (state, city) = (state.as_deref(), city.as_deref());
+        let scope = StoreScope { state, city, platform: *platform, group: None, store: *store };
         let stores = stores(client, scope).await?;
         Ok(Finder { client, question, stores, sort, rows: limit.saturating_add(1) })
     }
@@ -144,6 +145,7 @@ pub async fn correction(client: &Client, q: &str) -> Result<Option<Correction>, 
 pub struct StoreScope<'a> {
     pub state: Option<&'a str>,
     pub city: Option<&'a str>,
+    pub platform: Option<Platform>,
     pub group: Option<&'a str>,
     pub store: Option<StoreId>,
 }
@@ -153,9 +155,17 @@ pub async fn stores(client: &Client, scope: StoreScope<'_>) -> Result<Option<Vec
     if scope == StoreScope::default() {
         return Ok(None);
     }
-    let StoreScope { state, city, group, store } = scope;
-    let rows =
-        named!(client.query("products/search/stores.sql", state, city, group, store, limit = MAX_STORES)).await?;
+    let StoreScope { state, city, platform, group, store } = scope;
+    let rows = named!(client.query(
+        "products/search/stores.sql",
+        state,
+        city,
+        platform = platform.map(Platform::name),
+        group,
+        store,
+        limit = MAX_STORES
+    ))
+    .await?;
     first_columns(&rows).map(Some)
 }
 

@@ -7,5 +7,6 @@ SELECT d.id AS store_id
    AND ($group::text IS NULL OR $group = ANY (d.groups))
    AND ($state::text IS NULL OR d.state = upper($state))
    AND ($city::text IS NULL OR lower(btrim(d.city)) = lower(btrim($city)))
+   AND ($platform::text IS NULL OR d.platform = $platform)
  ORDER BY d.id
  LIMIT $limit
