@@ -58,7 +58,7 @@ pub async fn get_locked(tx: &Tx, id: StoreId) -> Result<Store, DbError> {
 
 /// Writes the store's name, platform, addresses, platform id and place; its city only where one is given. Returns whether
 /// anything changed. `Conflict` when another store has the id.
-pub async fn change(tx: &Tx, store: &Store, city: Option<&Option<String>>, key: &MenuKey) -> Result<bool, DbError> {
+pub async fn change(tx: &Tx, store: &Store, city: Option<&Option<String>>, key: &MenuKey<'_>) -> Result<bool, DbError> {
     let Store { id, name, slug, menu_url, platform_dispensary_id, state, timezone, .. } = store;
     let menu_key = key_of(key, store.platform, menu_url);
     let (moves, city) = (city.is_some(), city.cloned().flatten());
@@ -198,7 +198,7 @@ pub async fn resolve(tx: &Tx, id: StoreId, platform_dispensary_id: &str, slug: O
 }
 
 /// `Conflict` when the platform's id is known already.
-pub async fn add(tx: &Tx, store: &NewStore, key: &MenuKey) -> Result<StoreId, DbError> {
+pub async fn add(tx: &Tx, store: &NewStore, key: &MenuKey<'_>) -> Result<StoreId, DbError> {
     let row = named!(tx.query_one(
         "stores/add.sql",
         name = store.name,
@@ -238,7 +238,7 @@ pub struct AddedStore {
 
 /// Adds the stores that are not known yet, and puts known ones into the given groups. Results are in the
 /// order of `stores`. `Conflict` when another transaction adds one of them now.
-pub async fn add_unless_known(tx: &Tx, stores: &[NewStore], key: &MenuKey) -> Result<Vec<AddedStore>, DbError> {
+pub async fn add_unless_known(tx: &Tx, stores: &[NewStore], key: &MenuKey<'_>) -> Result<Vec<AddedStore>, DbError> {
     let rows = named!(tx.query(
         "stores/add_unless_known.sql",
         names = column(stores, |store| store.name.as_str()),
@@ -283,7 +283,7 @@ pub async fn first_missing(client: &Client, ids: &[StoreId]) -> Result<Option<St
     row.as_ref().map(first_column).transpose()
 }
 
-fn key_of(key: &MenuKey, platform: Platform, menu_url: &Option<String>) -> Option<String> {
+fn key_of(key: &MenuKey<'_>, platform: Platform, menu_url: &Option<String>) -> Option<String> {
     menu_url.as_deref().and_then(|menu_url| key(platform, menu_url))
 }
 

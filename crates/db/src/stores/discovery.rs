@@ -30,7 +30,7 @@ impl DiscoveredStore {
 }
 
 /// Stores everything that was seen of `platform`, each id once.
-pub async fn record(tx: &Tx, platform: Platform, seen: &[DiscoveredStore], key: &MenuKey) -> Result<(), DbError> {
+pub async fn record(tx: &Tx, platform: Platform, seen: &[DiscoveredStore], key: &MenuKey<'_>) -> Result<(), DbError> {
     named!(tx.execute(
         "stores/discovery/record.sql",
         ids = column(seen, |s| s.store.platform_dispensary_id.as_str()),

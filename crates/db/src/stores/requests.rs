@@ -65,7 +65,7 @@ pub struct Changed {
 
 /// Adds the stores that are not known. A store without its platform's id gets a task that finds the id.
 /// `Conflict` or `Contention` when another transaction adds one of them now.
-pub async fn import(tx: &Tx, new: &[NewStore], key: &MenuKey) -> Result<ImportedStores, DbError> {
+pub async fn import(tx: &Tx, new: &[NewStore], key: &MenuKey<'_>) -> Result<ImportedStores, DbError> {
     let mut answer = ImportedStores::default();
     let mut tasks = Vec::new();
     for (store, row) in new.iter().zip(stores::add_unless_known(tx, new, key).await?) {

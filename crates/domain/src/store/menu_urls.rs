@@ -6,7 +6,7 @@
 use super::Platform;
 
 /// The name or id of a store in an address of its menu; none when it is no address of a menu of the platform.
-pub type MenuKey = dyn Fn(Platform, &str) -> Option<String> + Send + Sync;
+pub type MenuKey<'a> = dyn Fn(Platform, &str) -> Option<String> + Send + Sync + 'a;
 
 pub trait MenuUrls: Send + Sync {
     /// The same as [`MenuKey`].

@@ -4,6 +4,7 @@
 
 use std::time::Duration;
 
+use crate::store::Platform;
 use crate::task::role::Role;
 use crate::vocabulary::vocabulary;
 
