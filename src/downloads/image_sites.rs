@@ -23,7 +23,7 @@ struct Site {
 }
 
 impl ImageSites {
-    /// In: the hosts of images of each platform, and the origin of the pages that show them.
+    /// Sites of the platforms: the hosts of images, and the origin of the pages that show them.
     pub fn new(sites: impl IntoIterator<Item = (Vec<String>, Url)>) -> ImageSites {
         let site = |(hosts, page): (Vec<String>, Url)| Site { allowed: AllowList::new(hosts.clone()), hosts, page };
         ImageSites { sites: sites.into_iter().map(site).collect() }

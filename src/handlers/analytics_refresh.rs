@@ -11,6 +11,8 @@ use queue::{Outcome, TaskError};
 
 pub async fn run(ctx: &Context, _: Args) -> Result<Outcome, TaskError> {
     let views = db::analytics::refresh::refresh(&ctx.services.db).await?;
-    let retailers = db::retailers::matching::match_stores(&ctx.services.db).await?;
+    let tx = ctx.services.db.begin_maintenance().await?;
+    let retailers = db::retailers::matching::match_stores(&tx).await?;
+    tx.commit().await?;
     Ok(Outcome::done(json!({ "views": views, "retailers": retailers })).into())
 }

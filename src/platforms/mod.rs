@@ -18,7 +18,6 @@ mod menu_address;
 mod offer;
 mod reading;
 
-
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use serde::de::DeserializeOwned;

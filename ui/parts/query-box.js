@@ -278,7 +278,7 @@ export function read(qualifiers, text, line) {
   const changes = {};
   const words = [];
   for (const part of line.match(/[a-z_]+:"[^"]*"|"[^"]+"|\S+/gi) ?? []) {
-    // the rest of an address such as https://dutchie.com is no value
+    // the rest of an address such as https://menus.example is no value
     const [, word, rest] = /^([a-z_]+):(?!\/\/)(.*)$/i.exec(part) ?? [];
     if (word === undefined) {
       words.push(part.replace(/^"|"$/g, ""));

@@ -1,17 +1,13 @@
 //! `/api/retailers`: stores of several platforms that are the same shop, proposals to join some, and what people decide.
 
 use axum::Json;
-use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use serde::Deserialize;
 use serde_json::json;
 use utoipa::IntoParams;
 
-use super::{
-    ApiError, ApiState, Body, Caller, Change, Changes, Consumer, Listing, NoParameters, Operator, PageJson, Path,
-    Viewer,
-};
+use super::{ApiError, Body, Caller, Changes, Consumer, Listing, NoParameters, Operator, PageJson, Path, Viewer};
 use crate::stores::StorePath;
 use contract::position::Position;
 use contract::problem::Problem;
@@ -111,7 +107,7 @@ pub async fn take_out(
     changes: Changes<Operator>,
     Path(StorePath { id }): Path<StorePath>,
 ) -> Result<StatusCode, ApiError> {
-    let mut change: Change = changes.begin().await?;
+    let mut change = changes.begin().await?;
     let retailer = retailers::take_out(&change, id).await?;
     change.audit("retailers.take_out", id, json!({ "retailer": retailer }));
     change.no_content().await
@@ -120,9 +116,9 @@ pub async fn take_out(
 /// Compares all stores: those that are surely one retailer are joined, and the others are proposed. Each refresh of the analytics does so,
 /// too.
 #[utoipa::path(post, path = "/api/retailers/match", tag = "stores", responses((status = 200, body = RetailerMatch)))]
-pub async fn match_all(changes: Changes<Operator>, State(api): State<ApiState>) -> Result<Response, ApiError> {
-    let matched = retailers::matching::match_stores(&api.db).await?;
+pub async fn match_all(changes: Changes<Operator>) -> Result<Response, ApiError> {
     let mut change = changes.begin().await?;
+    let matched = retailers::matching::match_stores(&change).await?;
     change.audit("retailers.match", "", json!(matched));
     change.answer(StatusCode::OK, &matched).await
 }

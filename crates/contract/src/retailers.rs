@@ -29,10 +29,10 @@ pub struct RetailerFilter {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Retailer {
     pub id: RetailerId,
-    /// At first the name of its first store.
+    /// Name of its first store, or the one that a person gave it.
     pub name: String,
     pub state: Option<String>,
-    /// By platform, then by id: two at least.
+    /// Two stores at least, by platform, then by id.
     pub stores: Vec<RetailerStore>,
 }
 

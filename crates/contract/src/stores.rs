@@ -306,7 +306,7 @@ pub struct StoreImport {
 pub struct StoreFields {
     #[schema(min_length = 1, max_length = 500)]
     pub name: String,
-    /// By default the one whose site `menu_url` is on.
+    /// Platform of the menu; by default the one whose site `menu_url` is on.
     pub platform: Option<Platform>,
     /// The store's id at the platform.
     #[schema(max_length = 500)]

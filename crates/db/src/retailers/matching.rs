@@ -1,13 +1,12 @@
 //! The match of all stores: reads what is known of them, lets [`domain::retailer`] compare, and writes what is sure.
 //!
-//! In: the database. Out: new retailers, stores that have one now, and proposals for people. What a person decided stays. A match may be
-//! interrupted anywhere: its writes are one transaction, and the next one makes the rest.
+//! In: the caller's transaction. Out: new retailers, stores that have one now, and proposals for people. What a person decided stays.
 
 use std::collections::BTreeMap;
 
 use super::lock;
 use crate::statements::{FromRow, column, first_columns, named, read_all, rows, sql};
-use crate::{Client, Db, DbError, MAX_BATCH, Tx};
+use crate::{Client, DbError, MAX_BATCH, Tx};
 use contract::retailers::RetailerMatch;
 use domain::retailer::{self, Input, KnownRetailer, Link, Proposals, RegisterEntry, RetailerId, StoreRecord};
 use domain::store::StoreId;
@@ -22,15 +21,12 @@ const MAX_LICENCES: i64 = 200_000;
 /// Maximum number of pairs for people to decide; the weakest are left out.
 const MAX_PROPOSALS: usize = 10_000;
 
-/// Joins the stores that are surely one retailer, and proposes the others.
-pub async fn match_stores(db: &Db) -> Result<RetailerMatch, DbError> {
-    let input = read(&db.maintenance_client().await?).await?;
+/// Joins the stores that are surely one retailer, and proposes the others. Takes seconds where there are very many stores.
+pub async fn match_stores(tx: &Tx) -> Result<RetailerMatch, DbError> {
+    lock(tx).await?;
+    let input = read(tx).await?;
     let proposals = cpu::run(move || retailer::propose(&input)).await;
-    let tx = db.begin_maintenance().await?;
-    lock(&tx).await?;
-    let matched = write(&tx, proposals).await?;
-    tx.commit().await?;
-    Ok(matched)
+    write(tx, proposals).await
 }
 
 /// A store with the retailer that it has.
@@ -100,7 +96,7 @@ async fn join(tx: &Tx, members: &[Member], matched: &mut RetailerMatch) -> Resul
     let groups = column(members, |member| member.group);
     let stores = column(members, |member| member.store);
     let retailers = column(members, |member| member.retailer);
-    let row = tx.query_one(sql!("retailers/matching/join_groups.sql"), &[&groups, &stores, &retailers]).await?;
+    let row = named!(tx.query_one("retailers/matching/join_groups.sql", groups, stores, retailers)).await?;
     let joined = Joined::from_row(&row)?;
     matched.retailers += joined.retailers;
     matched.joined += joined.stores;
