@@ -2,7 +2,7 @@
 // Retailers: shops with menus on several platforms, and the pairs of stores that a person decides about.
 
 import { pathOf, send } from "../core/api.js";
-import { link, pick } from "../core/base.js";
+import { pick } from "../core/base.js";
 import { count, plural } from "../core/format.js";
 import { html, memo } from "../core/html.js";
 import { useResource } from "../core/resource.js";
