@@ -167,10 +167,15 @@ async fn lock(tx: &Tx) -> Result<(), DbError> {
     Ok(())
 }
 
-/// Retailers of less than two stores, and proposals about stores of one retailer.
+/// Forgets retailers of less than two stores, and proposals about stores of one retailer.
 async fn forget_needless(tx: &Tx) -> Result<(), DbError> {
-    tx.execute(sql!("retailers/forget_empty.sql"), &[]).await?;
+    forget_empty(tx).await?;
     tx.execute(sql!("retailers/settle.sql"), &[]).await?;
+    Ok(())
+}
+
+async fn forget_empty(tx: &Tx) -> Result<(), DbError> {
+    tx.execute(sql!("retailers/forget_empty.sql"), &[]).await?;
     Ok(())
 }
 

@@ -105,10 +105,10 @@ async fn a_new_store_joins_a_known_retailer_and_a_deleted_one_leaves_it() {
     let server = with_stores().await;
     matched(&server).await;
     let new = "INSERT INTO dispensaries (id, name, platform, platform_dispensary_id, state, licences)
-               VALUES (908, 'Fern', 'dutchie', 'h', 'AZ', '{00000100ESAA}'); DELETE FROM dispensaries WHERE id = 903";
+               VALUES (908, 'Fern', 'jane', 'h', 'AZ', '{00000100ESAA}'); DELETE FROM dispensaries WHERE id = 903";
     server.database.raw.batch_execute(new).await.unwrap();
     assert_eq!(matched(&server).await, json!({"retailers": 0, "joined": 1, "proposals": 1}));
-    assert_eq!(retailers(&server).await[0], [901, 902, 908]);
+    assert_eq!(retailers(&server).await, [[901, 902, 908]], "a single store is no retailer");
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use super::lock;
+use super::{forget_empty, lock};
 use crate::statements::{FromRow, column, first_columns, named, read_all, rows, sql};
 use crate::{Client, DbError, MAX_BATCH, Tx};
 use contract::retailers::RetailerMatch;
@@ -84,6 +84,7 @@ async fn write(tx: &Tx, proposals: Proposals) -> Result<RetailerMatch, DbError> 
         }));
     }
     join(tx, &batch, &mut matched).await?;
+    forget_empty(tx).await?;
     likely.truncate(MAX_PROPOSALS);
     tx.execute(sql!("retailers/matching/forget_proposals.sql"), &[]).await?;
     for (number, links) in likely.chunks(MAX_BATCH).enumerate() {
