@@ -16,6 +16,7 @@ mod grid;
 mod menu_address;
 mod offer;
 mod reading;
+mod rest;
 
 use std::sync::Arc;
 
@@ -164,6 +165,8 @@ pub struct MenuPart {
     pub page: NormalPage,
     /// Size of the whole menu, as upstream states it.
     pub total_count: Option<usize>,
+    /// Whether that size is an estimate, with which the crawl is not compared.
+    pub is_estimate: bool,
     /// None = the menu is at its end.
     pub next: Option<Query>,
 }
