@@ -165,7 +165,7 @@ pub struct MenuPart {
     pub page: NormalPage,
     /// Size of the whole menu, as upstream states it.
     pub total_count: Option<usize>,
-    /// Whether that size is an estimate, with which the crawl is not compared.
+    /// Whether that size is an estimate: a crawl that holds less does not fail by it, and counts no misses.
     pub is_estimate: bool,
     /// None = the menu is at its end.
     pub next: Option<Query>,

@@ -104,7 +104,7 @@ pub enum FetchError {
     MoreThanAnnounced { seen: usize, total: usize },
     #[error("the crawl holds {seen} of {}, a share below {min_coverage}", counted(*total, "product"))]
     Incomplete { seen: usize, total: usize, min_coverage: f64 },
-    #[error("the menu has more than {}; these hold {seen} products. Raise http.max_pages", counted(*max_pages, "page"))]
+    #[error("the menu has more than {}; these hold {seen} products. Raise http.max_pages, or its platform's max_pages", counted(*max_pages, "page"))]
     MorePages { seen: usize, max_pages: usize },
 }
 
