@@ -126,3 +126,27 @@ fn condition(text: &str) -> Option<Condition> {
     let value = inner.replace("\\\"", "\"").replace("\\\\", "\\");
     (is_name && is_plain).then(|| Condition { is_not, name: name.to_owned(), value })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_filter_holds_for_the_hits_that_meet_all_of_its_conditions() {
+        let hit = json!({ "store_id": 7, "kind": "pre-roll", "root_subtype": "a \"b\" c", "brand": null });
+        let holds = |filters: &str| conditions(filters).map(|all| all.iter().all(|condition| condition.holds(&hit)));
+        for (filters, expected) in [
+            ("store_id:7", true),
+            ("store_id = 7 AND kind:pre-roll", true),
+            ("store_id:70", false),
+            (r#"kind:"pre-roll" AND root_subtype:"a \"b\" c""#, true),
+            (r#"NOT kind:"pre-roll""#, false),
+            (r#"NOT kind:"gear" AND NOT brand:"x""#, true),
+        ] {
+            assert_eq!(holds(filters), Ok(expected), "{filters}");
+        }
+        for wrong in ["", "kind", "kind:a b", "kind:\"a", "KIND:a"] {
+            assert!(holds(wrong).is_err(), "{wrong}");
+        }
+    }
+}

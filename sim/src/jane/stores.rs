@@ -89,7 +89,7 @@ fn record(world: &World, store: &StoreSeed) -> Value {
         "time_zone_identifier": time_zone(&store.timezone),
         "recreational": true,
         "medical": false,
-        "visible": !is_decoy || store.index % 2 == 0,
+        "visible": !is_decoy || store.index.is_multiple_of(2),
         "product_count": if is_decoy { 0 } else { Menu::of(world.seed, store, world.crawl()).total() },
         "hide_prices": hides_prices(store),
         "boost_menu_url": null,

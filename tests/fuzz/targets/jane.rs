@@ -43,7 +43,11 @@ pub const WORDS: &[&str] = &[
 const HIT: &str = r#"{"objectID":"prod_1_store_7","product_id":1,"store_id":7,"name":"A | 1g","brand":"","kind":"flower","root_subtype":null,"kind_subtype":"Bud","category":"hybrid","percent_thc":20.1,"inventory_potencies":[{"thc_potency":1}],"dosage":"","amount":"1g","net_weight_grams":2.5,"price_gram":"12.50","price_each":5,"special_price_gram":{"price":"12.5","discount_price":"10.0"},"discounted_price_each":4,"store_types":["recreational","medical"],"image_urls":["//i/a"],"special_id":77,"special_title":"20% off","applicable_special_ids":[77]}"#;
 
 pub fn seeds() -> Vec<Vec<u8>> {
-    let answer = |hits: &str| format!(r#"{{"hits":[{hits}],"nbHits":1,"nbPages":1,"exhaustiveNbHits":true,"facets":{{"kind":{{"flower":1}}}}}}"#);
+    let answer = |hits: &str| {
+        format!(
+            r#"{{"hits":[{hits}],"nbHits":1,"nbPages":1,"exhaustiveNbHits":true,"facets":{{"kind":{{"flower":1}}}}}}"#
+        )
+    };
     let edible = r#"{"product_id":"2","kind":"edible","dosage":"100mg CBD/50mg THC","price_each":"20","product_photos":[{"position":1,"urls":{"original":"a"}}]}"#;
     let texts = [answer(HIT), answer(edible), answer(""), r#"{"message":"no","status":400}"#.to_owned()];
     texts.map(String::into_bytes).into()

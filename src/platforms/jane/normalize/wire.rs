@@ -36,14 +36,14 @@ pub struct WirePrices<'a> {
 
 macro_rules! wire_hit {
     (
-        fields { $($field:ident,)* }
+        fields { $($(#[$attribute:meta])* $field:ident,)* }
         weights { $($regular:ident, $discounted:ident, $special:ident;)* }
     ) => {
         #[derive(Default, Deserialize)]
         #[serde(default)]
         #[serde(bound(deserialize = "'de: 'a"))]
         pub struct WireHit<'a> {
-            $(pub $field: Raw<'a>,)*
+            $($(#[$attribute])* pub $field: Raw<'a>,)*
             $($regular: Raw<'a>, $discounted: Raw<'a>, $special: Raw<'a>,)*
         }
 
@@ -58,6 +58,7 @@ macro_rules! wire_hit {
 
 wire_hit! {
     fields {
+        #[serde(rename = "objectID")]
         object_id, product_id, store_id, name, brand, kind, kind_subtype, root_subtype, category, percent_thc, percent_cbd,
         product_percent_thc, product_percent_cbd, inventory_potencies, dosage, amount, net_weight_grams, store_types, special_id,
         special_title, special_amount, applicable_special_ids, applicable_bundle_special_ids, image_urls, product_photos, photos,
