@@ -22,7 +22,7 @@ const fn weight(label: &'static str, field: &'static str, mg: Option<i64>) -> We
     Weight { label, field, mg }
 }
 
-/// The weights in the order of menus. What is not sold by weight is sold by the piece.
+/// The weights in the order of menus; other goods are sold by the piece.
 pub(crate) static WEIGHTS: [Weight; 8] = [
     weight("half gram", "half_gram", Some(500)),
     weight("gram", "gram", Some(1000)),
@@ -49,7 +49,7 @@ pub(crate) struct JaneProduct<'a> {
     pub(crate) names_menus: bool,
     pub(crate) is_recreational: bool,
     pub(crate) is_medical: bool,
-    /// In the order of menus, one of a weight.
+    /// Options in the order of menus, one of a weight.
     pub(crate) options: Vec<JaneOption>,
     /// Numbers for the form of the fields.
     pub(crate) look: Draw,

@@ -91,7 +91,7 @@ impl Adapter for Jane {
         Platform::Jane
     }
 
-    /// Without a key nothing is asked.
+    /// None without a key, since nothing is sent then.
     fn api_hosts(&self) -> Vec<String> {
         let hosts =
             [&self.menus, &self.pages].into_iter().filter_map(|url| url.host_str()).filter(|_| !self.key.is_empty());

@@ -189,7 +189,7 @@ struct MenuBody {
     attributes_to_highlight: [&'static str; 0],
 }
 
-/// How a single store is asked for.
+/// Name by which a single store is asked for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StoreName {

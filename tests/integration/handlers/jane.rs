@@ -176,7 +176,7 @@ async fn without_a_key_nothing_is_sent() {
 #[case::its_menu_url("slug = NULL")]
 #[case::its_slug("menu_url = NULL")]
 #[tokio::test]
-async fn a_store_that_has_nothing_but_is_looked_up(#[case] without: &str) {
+async fn a_store_is_looked_up_by(#[case] without: &str) {
     let sim = one_store(30);
     let harness = harness(&sim, &config(&sim, sim::JANE_KEY, 100)).await;
     change(&harness, &format!("platform_dispensary_id = NULL, {without}")).await;
