@@ -163,13 +163,13 @@ impl Adapter for Jane {
     }
 
     fn read_store(&self, query: &Query, response: &Response) -> Result<Option<FoundStore>, FetchError> {
+        let asked: StoreName = query.cursor()?;
         if response.status == NOT_FOUND {
-            return Ok(None);
+            return Err(FetchError::NotFound { what: format!("no store {}", asked.text()) });
         }
         let document = rest::document(query.operation, response)?;
         let stores = document["stores"].as_array().into_iter().flatten().chain([&document["store"]]);
         let found: Vec<FoundStore> = stores.filter_map(|store| found_store::read(store, &self.pages)).collect();
-        let asked: StoreName = query.cursor()?;
         match (found.iter().find(|store| asked.names(store)), found.as_slice(), &asked) {
             (Some(store), ..) => Ok(Some(store.clone())),
             (None, [], _) => Ok(None),

@@ -206,7 +206,7 @@ fn a_store_is_looked_up_by_what_is_known(#[case] menu_url: Option<&str>, #[case]
 #[rstest]
 #[case::itself(true, 200, r#"{"store":{"id":77,"name":"A"}}"#, Ok(Some("77")))]
 #[case::another(true, 200, r#"{"store":{"id":78,"name":"A"}}"#, Err("http"))]
-#[case::unknown(true, 404, "no", Ok(None))]
+#[case::unknown(true, 404, "no", Err("not_found"))]
 #[case::by_a_former_slug(false, 200, r#"{"stores":[{"id":77,"url_slug":"new"}]}"#, Ok(Some("77")))]
 #[case::among_others(
     false,

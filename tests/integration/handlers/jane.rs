@@ -124,7 +124,7 @@ async fn crawl_after_crawl_the_tables_of_several_stores_equal_the_oracle() {
 
 #[tokio::test]
 async fn a_menu_above_the_ceiling_is_crawled_whole() {
-    let sim = one_store(3600);
+    let sim = one_store(3900);
     let listed = expected(&sim, 1).len();
     assert!(listed > 2400, "{listed} products are too few to tell");
     let harness = harness(&sim, &config(&sim, sim::JANE_KEY, 1000)).await;
