@@ -100,8 +100,8 @@ impl Condition {
     fn holds(&self, hit: &Value) -> bool {
         let has = match &hit[&self.name] {
             Value::String(text) => *text == self.value,
-            Value::Null => false,
-            other => other.to_string() == self.value,
+            Value::Number(number) => number.to_string() == self.value,
+            _ => false,
         };
         has != self.is_not
     }
