@@ -83,7 +83,7 @@ impl Crawler<'_> {
         if next.is_some() {
             return Err(FetchError::MorePages { seen: pages.normal.len(), max_pages: self.limits.max_pages });
         }
-        check(pages.normal.len(), pages.total_count, self.limits, self.adapter.announces_total())?;
+        check(pages.normal.len(), pages.announced(), self.limits, self.adapter.announces_total())?;
         pages.into_menu(self.adapter.as_ref(), store, start, self.session.memory())
     }
 
@@ -91,7 +91,11 @@ impl Crawler<'_> {
     pub async fn resolve_store(&mut self, store: &Store) -> Result<StoreRef, FetchError> {
         let query = self.adapter.resolve_query(store)?;
         let read = |adapter: &dyn Adapter, query: &Query, response: &Response| adapter.read_store(query, response);
-        let (_, found) = self.ask(&query, read).await?;
+        let found = match self.ask(&query, read).await {
+            Ok((_, found)) => found,
+            Err(FetchError::NotFound { .. }) => None,
+            Err(error) => return Err(error),
+        };
         let flag = self.adapter.leading_field(store).flag();
         let nowhere = || FetchError::NotFound {
             what: format!("no store at {}: correct it with `drover stores edit {} {flag}`", query.referer, store.id),
@@ -182,6 +186,8 @@ struct PagesSoFar {
     normal: MenuBuilder,
     /// The most that upstream ever announced: totals drift while a store is being edited.
     total_count: Option<usize>,
+    /// Whether upstream called any of them an estimate.
+    is_estimate: bool,
     /// Bytes without any coding, as a payload's reader inflates them.
     bytes: usize,
     /// Bytes as they are kept.
@@ -204,7 +210,16 @@ impl PagesSoFar {
         let question = PageQuestion { operation: query.operation.to_owned(), cursor: query.cursor.clone() };
         self.pages.push(MenuPage { bytes, is_gzip, question });
         self.total_count = self.total_count.max(part.total_count);
+        self.is_estimate |= part.is_estimate;
         Ok(part.next)
+    }
+
+    fn announced(&self) -> Announced {
+        match (self.total_count, self.is_estimate) {
+            (None, _) => Announced::Nothing,
+            (Some(total), true) => Announced::About(total),
+            (Some(total), false) => Announced::Total(total),
+        }
     }
 
     fn into_menu(
@@ -230,25 +245,25 @@ impl PagesSoFar {
     }
 }
 
-/// Whether `seen` products are the menu of which `total_count` were announced.
-fn check(
-    seen: usize,
-    total_count: Option<usize>,
-    limits: CrawlLimits,
-    announces_total: bool,
-) -> Result<(), FetchError> {
-    let total = match total_count {
-        Some(0) if seen > 0 => None,
-        total => total,
-    };
-    let Some(total) = total else {
+/// Size of a menu, as upstream states it.
+#[derive(Clone, Copy, Debug)]
+enum Announced {
+    Nothing,
+    Total(usize),
+    /// An estimate: fewer may be the whole menu.
+    About(usize),
+}
+
+/// Whether `seen` products may be the menu that was announced.
+fn check(seen: usize, announced: Announced, limits: CrawlLimits, announces_total: bool) -> Result<(), FetchError> {
+    let total = match announced {
+        Announced::Total(total) | Announced::About(total) if seen == 0 && total > 0 => return Err(FetchError::Empty),
+        Announced::About(_) => return Ok(()),
+        Announced::Total(total) if total > 0 || seen == 0 => total,
         // without the total that this platform announces it may be any part of a menu
-        let may_be_whole = seen == 0 || !announces_total;
-        return if may_be_whole { Ok(()) } else { Err(FetchError::Unannounced { seen }) };
+        _ if seen > 0 && announces_total => return Err(FetchError::Unannounced { seen }),
+        _ => return Ok(()),
     };
-    if seen == 0 && total > 0 {
-        return Err(FetchError::Empty);
-    }
     let count = |items: usize| i32::try_from(items).unwrap_or(i32::MAX);
     if is_whole(count(seen), count(total), limits.min_coverage) {
         // a total that is too low may have ended the crawl too early
@@ -297,23 +312,26 @@ mod tests {
     }
 
     #[rstest]
-    #[case::all(3, Some(3), true, "whole")]
-    #[case::nothing_announced_and_nothing_there(0, Some(0), true, "whole")]
-    #[case::none_of_those_announced(0, Some(25), true, "empty")]
-    #[case::too_few(20, Some(25), true, "incomplete")]
-    #[case::without_a_total(20, None, true, "unannounced")]
-    #[case::more_than_a_total_of_nothing(20, Some(0), true, "unannounced")]
-    #[case::one_more_than_announced(26, Some(25), true, "whole")]
-    #[case::far_more_than_announced(100, Some(25), true, "unannounced")]
-    #[case::of_a_platform_that_announces_none(20, None, false, "whole")]
+    #[case::all(3, Announced::Total(3), true, "whole")]
+    #[case::nothing_announced_and_nothing_there(0, Announced::Total(0), true, "whole")]
+    #[case::none_of_those_announced(0, Announced::Total(25), true, "empty")]
+    #[case::too_few(20, Announced::Total(25), true, "incomplete")]
+    #[case::without_a_total(20, Announced::Nothing, true, "unannounced")]
+    #[case::more_than_a_total_of_nothing(20, Announced::Total(0), true, "unannounced")]
+    #[case::one_more_than_announced(26, Announced::Total(25), true, "whole")]
+    #[case::far_more_than_announced(100, Announced::Total(25), true, "unannounced")]
+    #[case::fewer_than_estimated(20, Announced::About(25), true, "whole")]
+    #[case::more_than_estimated(26, Announced::About(20), true, "whole")]
+    #[case::none_of_an_estimate(0, Announced::About(25), true, "empty")]
+    #[case::of_a_platform_that_announces_none(20, Announced::Nothing, false, "whole")]
     fn a_menu_is_whole_when_what_was_announced_is_there(
         #[case] seen: usize,
-        #[case] total_count: Option<usize>,
+        #[case] announced: Announced,
         #[case] announces_total: bool,
         #[case] expected: &str,
     ) {
         let limits = CrawlLimits { max_pages: 40, min_coverage: 0.995 };
-        let checked = check(seen, total_count, limits, announces_total);
+        let checked = check(seen, announced, limits, announces_total);
         assert_eq!(checked.map_or_else(|error| error.label(), |()| "whole"), expected);
     }
 }

@@ -17,6 +17,7 @@ mod grid;
 mod menu_address;
 mod offer;
 mod reading;
+mod rest;
 
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
@@ -101,7 +102,8 @@ pub trait Adapter: Send + Sync {
     fn request(&self, query: &Query) -> Option<Request>;
 
     /// Judges and reads an answer to [`Adapter::resolve_query`]: the store that was asked for, or none. An
-    /// answer about others only is an error; the only store answered to a slug is taken for it.
+    /// answer about others only is an error; the only store answered to a slug is taken for it. `NotFound` where the status says
+    /// that there is none.
     fn read_store(&self, query: &Query, response: &Response) -> Result<Option<FoundStore>, FetchError>;
 
     /// Judges and reads an answer to [`Adapter::discovery_query`] or to a query that followed from it.
@@ -177,6 +179,8 @@ pub struct MenuPart {
     pub page: NormalPage,
     /// Size of the whole menu, as upstream states it.
     pub total_count: Option<usize>,
+    /// Whether that size is an estimate: a crawl that holds less does not fail by it, and counts no misses.
+    pub is_estimate: bool,
     /// None = the menu is at its end.
     pub next: Option<Query>,
 }

@@ -87,9 +87,13 @@ impl PlatformEntry {
 }
 
 fn limits(config: &Config, settings: &PlatformSettings) -> CrawlLimits {
-    // where a page has no size, one answer is the whole menu
-    let max_pages = if settings.per_page == 0 { 1 } else { config.http.max_pages as usize };
-    CrawlLimits { max_pages, min_coverage: settings.min_coverage }
+    let max_pages = match (settings.per_page, settings.max_pages) {
+        // where a page has no size, one answer is the whole menu
+        (0, _) => 1,
+        (_, 0) => config.http.max_pages,
+        (_, own) => own,
+    };
+    CrawlLimits { max_pages: max_pages as usize, min_coverage: settings.min_coverage }
 }
 
 /// The adapter of a platform, with its settings and data.

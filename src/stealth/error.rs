@@ -104,7 +104,7 @@ pub enum FetchError {
     MoreThanAnnounced { seen: usize, total: usize },
     #[error("the crawl holds {seen} of {}, a share below {min_coverage}", counted(*total, "product"))]
     Incomplete { seen: usize, total: usize, min_coverage: f64 },
-    #[error("the menu has more than {}; these hold {seen} products. Raise http.max_pages", counted(*max_pages, "page"))]
+    #[error("the menu has more than {}; these hold {seen} products. Raise http.max_pages, or its platform's max_pages", counted(*max_pages, "page"))]
     MorePages { seen: usize, max_pages: usize },
 }
 
@@ -116,7 +116,7 @@ pub struct UnknownRobots {
 }
 
 /// How a session continues after a [`FetchError`]; its task continues by a [`Disposition`]. Callers act on
-/// these; only `platforms::crawler` matches on variants, for hashes and for menus that look empty.
+/// these; only `platforms::crawler` matches on variants, for hashes, menus that look empty and unknown stores.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RequestDisposition {
     /// The host refuses this client: blame the proxy, continue with another proxy and identity.

@@ -13,9 +13,21 @@ pub struct PlatformSettings {
     /// Scheme, host and port of the platform's API.
     pub base_url: String,
     pub api_path: String,
+    /// Path at which stores are asked for, where it is another one.
+    #[serde(default)]
+    pub stores_path: String,
+    /// Scheme, host and port of the pages that people visit, where they are not those of the API.
+    #[serde(default)]
+    pub page_url: String,
+    /// Id of the application that a hosted search serves.
+    #[serde(default)]
+    pub application_id: String,
     /// Products requested per page; 0 = one answer is the whole menu.
     #[serde(default)]
     pub per_page: u32,
+    /// Maximum number of pages of a menu; 0 = `http.max_pages`.
+    #[serde(default)]
+    pub max_pages: u32,
     /// A crawl that holds less of the announced products fails.
     pub min_coverage: f64,
     /// Hosts from which images of products and brands may be downloaded.
@@ -29,12 +41,21 @@ pub struct PlatformSettings {
 impl PlatformSettings {
     /// The address of the API. Errors: a text with the reason.
     pub fn parse_base_url(&self) -> Result<Url, String> {
-        let bad = |why: &str| format!("'{}' is not the address of a web server: {why}", self.base_url);
-        let url = Url::parse(&self.base_url).map_err(|error| bad(&error.to_string()))?;
-        match url.scheme() {
-            "http" | "https" => Ok(url),
-            _ => Err(bad("it is neither http nor https")),
-        }
+        parse_site(&self.base_url)
+    }
+
+    /// The address of the pages. Errors: a text with the reason.
+    pub fn parse_page_url(&self) -> Result<Url, String> {
+        parse_site(&self.page_url)
+    }
+}
+
+fn parse_site(text: &str) -> Result<Url, String> {
+    let bad = |why: &str| format!("'{text}' is not the address of a web server: {why}");
+    let url = Url::parse(text).map_err(|error| bad(&error.to_string()))?;
+    match url.scheme() {
+        "http" | "https" => Ok(url),
+        _ => Err(bad("it is neither http nor https")),
     }
 }
 

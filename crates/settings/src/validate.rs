@@ -282,9 +282,18 @@ fn platform_rules(settings: &PlatformSettings, key_of: impl Fn(&str) -> String, 
         rules.require(fits, &per_page, &format!("must be at most {MAX_PER_PAGE}"));
     }
     rules.share(&key_of("min_coverage"), settings.min_coverage);
-    rules.require(settings.api_path.starts_with('/'), &key_of("api_path"), "must begin with a slash");
+    let paths = [("api_path", &settings.api_path), ("stores_path", &settings.stores_path)];
+    for (key, path) in paths.map(|(field, path)| (key_of(field), path)) {
+        rules.require(!rules.has(&key) || path.starts_with('/'), &key, "must begin with a slash");
+    }
     for host in &settings.image_hosts {
         rules.require(is_host(host), &key_of("image_hosts"), &format!("'{host}' is not a host name or address"));
+    }
+
+    let page_url = key_of("page_url");
+    if rules.has(&page_url) {
+        let is_web = settings.parse_page_url().is_ok_and(|url| has_host(&url));
+        rules.require(is_web, &page_url, "must be an http or https address");
     }
 
     let (base_url, key) = (settings.parse_base_url(), key_of("key"));

@@ -199,6 +199,7 @@ impl Adapter for Dutchie {
         Ok(MenuPart {
             page: read.page,
             total_count: read.total_count,
+            is_estimate: false,
             next: next.map(|cursor| self.menu_page_query(query.endpoint.clone(), query.referer.clone(), &cursor)),
         })
     }
