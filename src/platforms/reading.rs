@@ -9,6 +9,8 @@ pub mod decimal;
 pub mod errors;
 pub mod first_of;
 pub mod half_character;
+pub mod json_copy;
+pub mod key;
 pub mod potency;
 pub mod reader;
 pub mod text;

@@ -1,22 +1,19 @@
 //! `specialData`: kept as the platform wrote it, without the fields that name a member of the store's staff.
 //!
-//! It is copied from text to text, since a parsed value takes many times its size. The copy is JSON that
-//! `jsonb` takes: nested as deep as the JSON reader allows, with whole surrogate pairs, numbers in range and
-//! no NUL.
+//! It is copied from text to text, since a parsed value takes many times its size.
 
 use std::collections::HashMap;
 use std::fmt;
 
 use serde::Deserialize;
-use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserializer, MapAccess, Visitor};
 
 use super::bundle::bundles;
-use super::wire::Key;
 use crate::platforms::reading::Raw;
+use crate::platforms::reading::json_copy::copy_object;
 use crate::platforms::reading::reader::Reader;
 use domain::menu::product::SpecialsJson;
 
-const STAFF_ID: &str = "createdBy";
 /// Maximum size: real ones have a few kilobytes.
 const MAX_BYTES: usize = 64 << 10;
 
@@ -85,102 +82,4 @@ impl<'de> Visitor<'de> for SpecialDataVisitor {
         })?;
         Ok(data)
     }
-}
-
-/// Writes one value to the end of a JSON text.
-struct Copy<'j>(&'j mut Vec<u8>);
-
-impl<'de> DeserializeSeed<'de> for Copy<'_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Copy<'_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("any JSON")
-    }
-
-    fn visit_map<M: MapAccess<'de>>(self, map: M) -> Result<(), M::Error> {
-        copy_object(map, self.0, |_, _| ())
-    }
-
-    fn visit_seq<S: SeqAccess<'de>>(self, mut elements: S) -> Result<(), S::Error> {
-        self.0.push(b'[');
-        let start = self.0.len();
-        while elements.next_element_seed(Copy(self.0))?.is_some() {
-            self.0.push(b',');
-        }
-        end(self.0, start, b']');
-        Ok(())
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<(), E> {
-        write_text(self.0, text)
-    }
-
-    fn visit_unit<E: Error>(self) -> Result<(), E> {
-        write(self.0, &())
-    }
-
-    fn visit_bool<E: Error>(self, value: bool) -> Result<(), E> {
-        write(self.0, &value)
-    }
-
-    fn visit_i64<E: Error>(self, number: i64) -> Result<(), E> {
-        write(self.0, &number)
-    }
-
-    fn visit_u64<E: Error>(self, number: u64) -> Result<(), E> {
-        write(self.0, &number)
-    }
-
-    fn visit_f64<E: Error>(self, number: f64) -> Result<(), E> {
-        write(self.0, &number)
-    }
-}
-
-/// `seen` gets each key and its value as copied.
-fn copy_object<'de, M: MapAccess<'de>>(
-    mut map: M,
-    json: &mut Vec<u8>,
-    mut seen: impl FnMut(&str, &[u8]),
-) -> Result<(), M::Error> {
-    json.push(b'{');
-    let start = json.len();
-    while let Some(Key(key)) = map.next_key()? {
-        if key == STAFF_ID || key.contains('\0') {
-            map.next_value::<IgnoredAny>()?;
-            continue;
-        }
-        write(json, &key)?;
-        json.push(b':');
-        let value = json.len();
-        map.next_value_seed(Copy(json))?;
-        seen(&key, &json[value..]);
-        json.push(b',');
-    }
-    end(json, start, b'}');
-    Ok(())
-}
-
-/// Ends a list or object that began before `start`: its last element left a comma.
-fn end(json: &mut Vec<u8>, start: usize, bracket: u8) {
-    if json.len() > start {
-        json.pop();
-    }
-    json.push(bracket);
-}
-
-/// `jsonb` has no text with a NUL in it.
-fn write_text<E: Error>(json: &mut Vec<u8>, text: &str) -> Result<(), E> {
-    if text.contains('\0') { write(json, &text.replace('\0', "")) } else { write(json, text) }
-}
-
-fn write<E: Error>(json: &mut Vec<u8>, value: &(impl serde::Serialize + ?Sized)) -> Result<(), E> {
-    serde_json::to_writer(json, value).map_err(E::custom)
 }

@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 
 use product::Element;
 
-pub use product::{Key, WireProduct};
+pub use product::WireProduct;
 
 use crate::platforms::reading::{Raw, decimal, errors};
 use domain::menu::NormaliseError;

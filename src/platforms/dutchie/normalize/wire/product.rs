@@ -10,6 +10,7 @@ use serde::Deserialize;
 use serde::de::{self, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use crate::platforms::reading::Raw;
+use crate::platforms::reading::key::Key;
 
 /// Maximum number of unknown keys that are kept of one product.
 const MAX_UNKNOWN_KEYS_PER_PRODUCT: usize = 64;
@@ -174,33 +175,5 @@ impl<'de> Visitor<'de> for ProductVisitor {
 
     fn visit_str<E: de::Error>(self, _: &str) -> Result<Self::Value, E> {
         Ok(None)
-    }
-}
-
-/// A key without a copy, unless it is written with escapes.
-pub struct Key<'a>(pub Cow<'a, str>);
-
-impl<'de: 'a, 'a> Deserialize<'de> for Key<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct KeyVisitor;
-        impl<'de> Visitor<'de> for KeyVisitor {
-            type Value = Key<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a key")
-            }
-
-            fn visit_borrowed_bytes<E: de::Error>(self, key: &'de [u8]) -> Result<Self::Value, E> {
-                // the lossy reader alone is slow, and this is called for every key of a menu
-                let text = std::str::from_utf8(key).map(Cow::Borrowed);
-                Ok(Key(text.unwrap_or_else(|_| String::from_utf8_lossy(key))))
-            }
-
-            fn visit_bytes<E: de::Error>(self, key: &[u8]) -> Result<Self::Value, E> {
-                Ok(Key(Cow::Owned(String::from_utf8_lossy(key).into_owned())))
-            }
-        }
-        // half of a surrogate pair in a key is not text, and would otherwise cost the whole page
-        deserializer.deserialize_bytes(KeyVisitor)
     }
 }
