@@ -109,7 +109,8 @@ mod tests {
 
     #[test]
     fn every_platforms_api_may_be_asked_and_so_may_the_operators_hosts() {
-        let set = [("http.host_allowlist", "menu.example"), ("platform.dutchie_plus.key", "a-key")];
+        let keys = [("platform.dutchie_plus.key", "a-key"), ("platform.jane.key", "a-key")];
+        let set = [&[("http.host_allowlist", "menu.example")], keys.as_slice()].concat();
         let config = Config::with(&set).unwrap();
         let DataFiles { platforms, .. } = DataFiles::load(&config).unwrap();
         let allowed = allowed_hosts(&config, &platforms);

@@ -91,7 +91,11 @@ impl Crawler<'_> {
     pub async fn resolve_store(&mut self, store: &Store) -> Result<StoreRef, FetchError> {
         let query = self.adapter.resolve_query(store)?;
         let read = |adapter: &dyn Adapter, query: &Query, response: &Response| adapter.read_store(query, response);
-        let (_, found) = self.ask(&query, read).await?;
+        let found = match self.ask(&query, read).await {
+            Ok((_, found)) => found,
+            Err(FetchError::NotFound { .. }) => None,
+            Err(error) => return Err(error),
+        };
         let flag = self.adapter.leading_field(store).flag();
         let nowhere = || FetchError::NotFound {
             what: format!("no store at {}: correct it with `drover stores edit {} {flag}`", query.referer, store.id),

@@ -96,7 +96,8 @@ pub trait Adapter: Send + Sync {
     fn request(&self, query: &Query) -> Option<Request>;
 
     /// Judges and reads an answer to [`Adapter::resolve_query`]: the store that was asked for, or none. An
-    /// answer about others only is an error; the only store answered to a slug is taken for it.
+    /// answer about others only is an error; the only store answered to a slug is taken for it. `NotFound` where the status says
+    /// that there is none.
     fn read_store(&self, query: &Query, response: &Response) -> Result<Option<FoundStore>, FetchError>;
 
     /// Judges and reads an answer to [`Adapter::discovery_query`] or to a query that followed from it.

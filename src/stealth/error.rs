@@ -116,7 +116,7 @@ pub struct UnknownRobots {
 }
 
 /// How a session continues after a [`FetchError`]; its task continues by a [`Disposition`]. Callers act on
-/// these; only `platforms::crawler` matches on variants, for hashes and for menus that look empty.
+/// these; only `platforms::crawler` matches on variants, for hashes, menus that look empty and unknown stores.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RequestDisposition {
     /// The host refuses this client: blame the proxy, continue with another proxy and identity.

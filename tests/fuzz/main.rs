@@ -11,12 +11,17 @@ mod stream;
 mod targets;
 
 use targets::{
-    connect_reply, headers, menu_url, normaliser, proxy_list, robots, socks_reply, storage_path, tool_lines,
+    connect_reply, headers, jane, menu_url, normaliser, proxy_list, robots, socks_reply, storage_path, tool_lines,
 };
 
 #[test]
 fn normaliser() {
     driver::drive("normaliser", &normaliser::seeds(), normaliser::WORDS, normaliser::run);
+}
+
+#[test]
+fn jane() {
+    driver::drive("jane", &jane::seeds(), jane::WORDS, jane::run);
 }
 
 #[test]

@@ -255,7 +255,7 @@ mod tests {
     #[rstest]
     #[case::no_name(StoreDraft { name: " ".to_owned(), ..draft() }, "name is missing")]
     #[case::no_menu(StoreDraft { slug: None, ..draft() }, "the platform's id, the slug or the menu URL")]
-    #[case::platform(StoreDraft { platform: "jane".to_owned(), ..draft() }, "unknown platform 'jane'")]
+    #[case::platform(StoreDraft { platform: "leaflet".to_owned(), ..draft() }, "unknown platform 'leaflet'")]
     #[case::slug(StoreDraft { slug: some("a shop"), ..draft() }, "slug 'a shop'")]
     #[case::slug_of_a_path(StoreDraft { slug: some("../a-shop"), ..draft() }, "slug '../a-shop'")]
     #[case::url(StoreDraft { menu_url: some("dutchie.com/x"), ..draft() }, "menu_url 'dutchie.com/x'")]

@@ -10,6 +10,7 @@ macro_rules! for_each_platform {
         $make! {
             Dutchie = dutchie,
             DutchiePlus = dutchie_plus,
+            Jane = jane,
         }
     };
 }

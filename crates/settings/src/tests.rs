@@ -306,6 +306,7 @@ fn what_the_configuration_keeps_secret_is_shown_by_no_list_of_settings() {
             "client.token",
             "images.signing_key",
             "platform.dutchie_plus.key",
+            "platform.jane.key",
             "secrets.key",
             "secrets.previous_keys",
             "storage.access_key_id",

@@ -297,7 +297,7 @@ async fn all_faults_of_a_list_are_named_in_the_order_of_its_lines() {
     for (page, list, lines) in [
         (
             "/admin/stores",
-            "name,slug,state,platform\nLeaf,leaf,ZZ,\nFern,fern,AZ,jane\n,moss,AZ,\nMoss,moss\nIvy,a shop,QQ,jane\nOak,oak,AZ,dutchie",
+            "name,slug,state,platform\nLeaf,leaf,ZZ,\nFern,fern,AZ,toy\n,moss,AZ,\nMoss,moss\nIvy,a shop,QQ,toy\nOak,oak,AZ,dutchie",
             "line 2,line 3,line 4,line 5,line 6,line 6,line 6",
         ),
         (
