@@ -20,9 +20,12 @@ pub struct Counts {
     pub dispensary_search: u64,
     /// Requests with the full text of a query (POST).
     pub full_text: u64,
-    /// Requests of Dutchie Plus with the key, and requests with none or another one.
+    /// Requests of Dutchie Plus with the key, and requests of a platform with none or another one.
     pub plus_menus: u64,
     pub key_refused: u64,
+    /// Requests of Jane with the key for menus; and for stores, those for a single one included, which need none.
+    pub jane_menus: u64,
+    pub jane_stores: u64,
     /// Requests for `/robots.txt`.
     pub robots: u64,
     /// Requests for pictures, those behind redirects included.

@@ -31,6 +31,7 @@ pub(crate) enum Topic {
     EasynewsFile,
     Credit,
     Odd,
+    Jane,
 }
 
 #[derive(Clone, Debug)]

@@ -1,4 +1,4 @@
-//! A simulated world for drover: a fake of the Dutchie API, forward proxies to reach it by, fault switches,
+//! A simulated world for drover: a fake of the Dutchie API and of Jane, forward proxies to reach them by, fault switches,
 //! and an oracle.
 //!
 //! Everything listens on 127.0.0.1 and runs on a thread of its own, so that the caller needs no runtime. A
@@ -46,6 +46,7 @@ mod encoding;
 mod faults;
 mod flood;
 mod hashes;
+mod jane;
 mod origin;
 mod page_cache;
 mod pages;
@@ -70,6 +71,7 @@ pub use encoding::Coding;
 pub use faults::{Fault, FaultId, FaultKind, Refusal};
 pub use flood::{Flood, FloodOf};
 pub use hashes::history;
+pub use jane::JANE_KEY;
 pub use oracle::changes::{OracleChange, OracleSide};
 pub use oracle::unit_prices::OracleUnitPrices;
 pub use oracle::{OracleBrand, OraclePotency, OracleProduct, OracleStore, OracleVariant};

@@ -52,6 +52,8 @@ pub struct Settings {
     /// Keep every menu page as it was coded first, so that serving it again costs next to nothing: for
     /// benches.
     pub keep_pages: bool,
+    /// Hits of one of Jane's indexes that pages reach; there may be more.
+    pub jane_ceiling: usize,
     /// The content coding of answers to clients that offer it; without one it is gzip.
     pub coding: Option<Coding>,
     pub proxies: usize,
@@ -91,6 +93,7 @@ impl Default for Settings {
             jitter: Duration::ZERO,
             client_timeout: Duration::from_secs(30),
             keep_pages: false,
+            jane_ceiling: 1000,
             coding: None,
             proxies: 8,
             refused_hosts: Vec::new(),

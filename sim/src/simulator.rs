@@ -19,6 +19,8 @@ use crate::counters::{Counters, Counts};
 use crate::encoding::Coding;
 use crate::faults::{Fault, FaultId, Faults, Refusal};
 use crate::hashes::Hashes;
+use crate::jane;
+use crate::jane::state::JaneState;
 use crate::oracle::changes::OracleChange;
 use crate::oracle::unit_prices::OracleUnitPrices;
 use crate::oracle::{self, OracleBrand, OracleStore};
@@ -71,6 +73,7 @@ impl Simulator {
             faults: Faults::default(),
             hashes: Hashes::new(),
             counters: Counters::new(settings.proxies),
+            jane: JaneState::new(settings.jane_ceiling),
             crawl: AtomicU32::new(settings.crawl),
             robots: Mutex::new(settings.robots),
             store_status: Mutex::default(),
@@ -139,6 +142,26 @@ impl Simulator {
     /// Expected content of a product table after crawls 1 … `crawl` were completed for every generated store.
     pub fn oracle(&self, crawl: u32) -> Vec<OracleStore> {
         self.generated().map(|store| oracle::store(&self.world, store, crawl)).collect()
+    }
+
+    /// The same stores as Jane knows them.
+    pub fn jane_stores(&self) -> Vec<StoreSeed> {
+        self.generated().map(|store| jane::seed(store, &self.base_url)).collect()
+    }
+
+    /// The oracle of Jane's stores.
+    pub fn jane_oracle(&self, crawl: u32) -> Vec<OracleStore> {
+        self.generated().map(|store| jane::oracle::store(&self.world, store, crawl)).collect()
+    }
+
+    /// Takes `key` alone for Jane, once that many more pages of menus were answered.
+    pub fn rotate_jane_key(&self, pages: u64, key: &str) {
+        self.world.jane.key.rotate_after(pages, key);
+    }
+
+    /// The first product of Jane's next menu leaves the index once its first page was answered.
+    pub fn lose_jane_product(&self) {
+        self.world.jane.vanishing.begin();
     }
 
     /// The changes that crawl `crawl` must show after crawls 1 … `crawl` - 1 were completed for every generated store. In no

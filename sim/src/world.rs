@@ -17,6 +17,7 @@ use crate::draw::{Draw, Topic};
 use crate::encoding::Coding;
 use crate::faults::Faults;
 use crate::hashes::Hashes;
+use crate::jane::state::JaneState;
 use crate::page_cache::PageCache;
 use crate::pictures::{Address, PictureHost, Subject};
 use crate::product::Product;
@@ -44,6 +45,7 @@ pub(crate) struct World {
     pub(crate) faults: Faults,
     pub(crate) hashes: Hashes,
     pub(crate) counters: Counters,
+    pub(crate) jane: JaneState,
     /// None = there is no `/robots.txt`.
     pub(crate) robots: Mutex<Option<Robots>>,
     /// The status of every store in answers to a search for stores; None = its own.

@@ -1,0 +1,108 @@
+//! Jane of the same world: menus and stores in the indexes of a search behind a key, and single stores at the host of its pages.
+//!
+//! A product that is sold out, or that the shop has switched off, is not in the index. In: an HTTP request. Out: its answer.
+
+mod goods;
+mod hit;
+pub(crate) mod oracle;
+mod search;
+pub(crate) mod state;
+mod stores;
+
+use std::io;
+
+use bytes::Bytes;
+use http::{HeaderMap, Method, Request, Response, StatusCode};
+use http_body_util::{BodyExt, Limited};
+use hyper::body::Incoming;
+use serde_json::{Value, json};
+use url::form_urlencoded;
+
+use crate::body::Body;
+use crate::encoding::Coding;
+use crate::reply;
+use crate::world::World;
+
+pub(crate) use stores::seed;
+
+const MENUS: &str = "/1/indexes/menu-products-production/query";
+const STORES: &str = "/1/indexes/stores-production/query";
+const STORE: &str = "/api/v1/stores";
+const APPLICATION_ID: &str = "VFM4X0N23A";
+/// The key that it takes at first.
+pub const JANE_KEY: &str = "0a1b2c3d4e5f60718293a4b5c6d7e8f9";
+const MAX_REQUEST_BODY: usize = 256 << 10;
+
+pub(crate) fn is_path(path: &str) -> bool {
+    path == MENUS || path == STORES || path.starts_with(STORE)
+}
+
+/// An error closes the connection without an answer.
+pub(crate) async fn respond(world: &World, request: Request<Incoming>) -> io::Result<Response<Body>> {
+    let (headers, path) = (request.headers().clone(), request.uri().path().to_owned());
+    let query: Vec<(String, String)> =
+        form_urlencoded::parse(request.uri().query().unwrap_or_default().as_bytes()).into_owned().collect();
+    if let Some(rest) = path.strip_prefix(STORE) {
+        world.counters.note(|counts| counts.jane_stores += 1);
+        return answer(world, &headers, stores::single(world, rest.trim_start_matches('/'), &query)).await;
+    }
+    if !has_key(world, &headers, &query) {
+        world.counters.note(|counts| counts.key_refused += 1);
+        return answer(world, &headers, refusal(StatusCode::FORBIDDEN, "Invalid Application-ID or API key")).await;
+    }
+    let Some(question) = read(world, request).await else {
+        world.counters.note(|counts| counts.other += 1);
+        return answer(world, &headers, refusal(StatusCode::BAD_REQUEST, "no question in a POST")).await;
+    };
+    let is_menu = path == MENUS;
+    world.counters.note(|counts| {
+        counts.jane_menus += u64::from(is_menu);
+        counts.jane_stores += u64::from(!is_menu);
+    });
+    let found = if is_menu { search::menu(world, &question) } else { stores::around(world, &question) };
+    if is_menu {
+        world.jane.key.count_answer();
+    }
+    let found = found.map_or_else(|why| refusal(StatusCode::BAD_REQUEST, &why), |found| (StatusCode::OK, found));
+    answer(world, &headers, found).await
+}
+
+/// Whether the key and the application are right, in the headers or in the query.
+fn has_key(world: &World, headers: &HeaderMap, query: &[(String, String)]) -> bool {
+    let given = |name: &str| {
+        let of_query = query.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
+        of_query.or_else(|| headers.get(name)?.to_str().ok()).map(str::to_owned)
+    };
+    let is_application = given("x-algolia-application-id").as_deref() == Some(APPLICATION_ID);
+    is_application && given("x-algolia-api-key").is_some_and(|key| world.jane.key.is(&key))
+}
+
+async fn read(world: &World, request: Request<Incoming>) -> Option<Value> {
+    if request.method() != Method::POST {
+        return None;
+    }
+    let body = Limited::new(request.into_body(), MAX_REQUEST_BODY).collect();
+    let body = tokio::time::timeout(world.client_timeout, body).await.ok()?.ok()?;
+    serde_json::from_slice(&body.to_bytes()).ok()
+}
+
+fn refusal(status: StatusCode, message: &str) -> (StatusCode, Value) {
+    (status, json!({ "message": message, "status": status.as_u16() }))
+}
+
+async fn answer(
+    world: &World,
+    headers: &HeaderMap,
+    (status, document): (StatusCode, Value),
+) -> io::Result<Response<Body>> {
+    let body = serde_json::to_vec(&document)?;
+    let coding = Coding::choose(headers, world.coding);
+    let body = match coding {
+        Some(coding) => coding.encode(&body).await?,
+        None => body,
+    };
+    world.counters.note(|counts| counts.answered += u64::from(status == StatusCode::OK));
+    let mut response = reply::json(coding, Bytes::from(body), None)?;
+    *response.status_mut() = status;
+    Ok(response)
+}

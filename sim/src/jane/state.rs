@@ -1,0 +1,100 @@
+//! `JaneState`: what a test changes about Jane while the world runs: its key, and a product that goes between two pages.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::JANE_KEY;
+
+pub(crate) struct JaneState {
+    pub(crate) key: Key,
+    pub(crate) vanishing: Vanishing,
+    /// Hits of an index that pages reach, however many there are.
+    pub(crate) ceiling: usize,
+}
+
+impl JaneState {
+    pub(crate) fn new(ceiling: usize) -> JaneState {
+        JaneState { key: Key::default(), vanishing: Vanishing::default(), ceiling }
+    }
+}
+
+/// The key that is taken.
+pub(crate) struct Key(Mutex<Rotation>);
+
+struct Rotation {
+    key: String,
+    /// The next key, and the number of menu pages that are still answered before it holds.
+    next: Option<(u64, String)>,
+}
+
+impl Default for Key {
+    fn default() -> Key {
+        Key(Mutex::new(Rotation { key: JANE_KEY.to_owned(), next: None }))
+    }
+}
+
+impl Key {
+    pub(crate) fn is(&self, given: &str) -> bool {
+        locked(&self.0).key == given
+    }
+
+    /// `pages`: menu pages that are answered before.
+    pub(crate) fn rotate_after(&self, pages: u64, key: &str) {
+        let mut rotation = locked(&self.0);
+        rotation.next = Some((pages, key.to_owned()));
+        rotation.turn();
+    }
+
+    pub(crate) fn count_answer(&self) {
+        let mut rotation = locked(&self.0);
+        if let Some((left, _)) = &mut rotation.next {
+            *left = left.saturating_sub(1);
+        }
+        rotation.turn();
+    }
+}
+
+impl Rotation {
+    fn turn(&mut self) {
+        if let Some((_, key)) = self.next.take_if(|(left, _)| *left == 0) {
+            self.key = key;
+        }
+    }
+}
+
+/// A product that leaves the index between two pages.
+#[derive(Default)]
+pub(crate) struct Vanishing(Mutex<Going>);
+
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Going {
+    #[default]
+    None,
+    /// The first one of the next first page.
+    Soon,
+    Gone {
+        store: u64,
+        product: u64,
+    },
+}
+
+impl Vanishing {
+    pub(crate) fn begin(&self) {
+        *locked(&self.0) = Going::Soon;
+    }
+
+    pub(crate) fn is_gone(&self, store: u64, product: u64) -> bool {
+        *locked(&self.0) == Going::Gone { store, product }
+    }
+
+    /// `product`: the first one of a first page that was answered.
+    pub(crate) fn answered(&self, store: u64, product: u64) {
+        let mut going = locked(&self.0);
+        if *going == Going::Soon {
+            *going = Going::Gone { store, product };
+        }
+    }
+}
+
+fn locked<T>(state: &Mutex<T>) -> MutexGuard<'_, T> {
+    state.lock().unwrap_or_else(PoisonError::into_inner)
+}
