@@ -10,6 +10,7 @@ mod histories;
 mod hostile_http;
 mod hostile_menus;
 mod housekeeping;
+mod jane;
 mod lost_files;
 mod made_menus;
 mod plans;

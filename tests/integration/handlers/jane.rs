@@ -1,0 +1,267 @@
+//! Stores of Jane, the whole way: menus behind a key, through the proxies, to rows; single stores and those around a point.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use db::demo::report;
+use db::demo::report::products;
+use db::demo::report::products::ProductRecord;
+use db::tasks::{self, NewTask};
+use domain::store::Platform;
+use domain::task::role::Role;
+use drover::simulated;
+use queue::TaskError;
+use rstest::rstest;
+use serde_json::json;
+use settings::Config;
+use sim::{OracleProduct, OracleStore, Settings, Simulator};
+use testkit::{Child, Farm, PATIENCE, until};
+
+use super::harness::HandlerHarness;
+use super::simulated::{become_store, crawl, simulator};
+use super::test_sessions;
+use crate::api::canaries::{Canaries, rows};
+
+fn config(sim: &Simulator, key: &str, per_page: u32) -> Config {
+    let mut config = test_sessions::test_config("https://dutchie.com");
+    let jane = &mut config.platform.jane;
+    jane.base_url = sim.base_url().to_owned();
+    jane.page_url = sim.base_url().to_owned();
+    jane.key = key.into();
+    jane.per_page = per_page;
+    config
+}
+
+/// Harnesses of one service, one for each store.
+async fn harnesses(sim: &Simulator, config: &Config) -> Vec<HandlerHarness> {
+    let first = HandlerHarness::configured(config, test_sessions::proxies(sim)).await;
+    let mut all = Vec::new();
+    for number in 1..sim.stores().len() {
+        all.push(HandlerHarness {
+            store: first.store.beside(&format!("Store {number}")).await,
+            storage: tempfile::tempdir().unwrap(),
+            services: Arc::clone(&first.services),
+        });
+    }
+    all.insert(0, first);
+    for (harness, seed) in all.iter().zip(sim.jane_stores()) {
+        become_store(harness, &seed, Some(&seed.platform_dispensary_id)).await;
+    }
+    change(&all[0], "platform = 'jane'").await;
+    all
+}
+
+/// The harness of a world with one store.
+async fn harness(sim: &Simulator, config: &Config) -> HandlerHarness {
+    harnesses(sim, config).await.remove(0)
+}
+
+/// Changes the rows of all stores.
+async fn change(harness: &HandlerHarness, set: &str) {
+    harness.store.database.raw.batch_execute(&format!("UPDATE dispensaries SET {set}")).await.unwrap();
+}
+
+fn one_store(products: usize) -> Simulator {
+    simulator(Settings { stores: 1, products_per_store: products..=products, ..Settings::default() })
+}
+
+/// Differences between the tables and what they must hold after that crawl.
+async fn differences(harness: &HandlerHarness, sim: &Simulator, crawl: u32) -> Vec<String> {
+    let client = harness.services.db.client().await.unwrap();
+    let found = products::all(&client, Platform::Jane).await.unwrap();
+    report::differences("product", &found, &expected(sim, crawl))
+}
+
+fn expected(sim: &Simulator, crawl: u32) -> Vec<ProductRecord> {
+    let records = |store: &OracleStore| -> Vec<ProductRecord> {
+        let record = |truth: &OracleProduct| simulated::product_record(&store.platform_dispensary_id, truth);
+        store.products.iter().map(record).collect()
+    };
+    sim.jane_oracle(crawl).iter().flat_map(records).collect()
+}
+
+/// Why a task fails for good.
+async fn refusal(harness: &HandlerHarness) -> String {
+    match harness.run(Role::PayloadFetch, json!({})).await {
+        Err(TaskError::Permanent { reason }) => reason,
+        other => panic!("{:?}", other.err()),
+    }
+}
+
+#[tokio::test]
+async fn crawl_after_crawl_the_tables_of_several_stores_equal_the_oracle() {
+    const CRAWLS: u32 = 6;
+    let sim = simulator(Settings { stores: 6, products_per_store: 70..=90, ..Settings::default() });
+    let stores = harnesses(&sim, &config(&sim, sim::JANE_KEY, 30)).await;
+    for crawl_number in 1..=CRAWLS {
+        sim.set_crawl(crawl_number);
+        for store in &stores {
+            crawl(store).await;
+        }
+        assert_eq!(differences(&stores[0], &sim, crawl_number).await, Vec::<String>::new(), "crawl {crawl_number}");
+    }
+    let records = expected(&sim, CRAWLS);
+    let is_of = |unit: &'static str| move |record: &&ProductRecord| record.offer.thc.unit.as_deref() == Some(unit);
+    let kinds = [
+        ("out of stock by misses", records.iter().filter(|record| record.consecutive_misses == 3).count()),
+        ("without a kind", records.iter().filter(|record| record.category.is_none()).count()),
+        ("without a price", records.iter().filter(|record| record.variants.is_empty()).count()),
+        (
+            "for patients alone",
+            records.iter().filter(|r| r.offer.price_med.is_some() && r.offer.price_rec.is_none()).count(),
+        ),
+        ("on special", records.iter().filter(|record| record.offer.special_price_rec.is_some()).count()),
+        ("by the id of the hit", records.iter().filter(|r| r.provider_product_id.starts_with("prod_")).count()),
+        ("in per cent", records.iter().filter(is_of("PERCENTAGE")).count()),
+        ("in milligrams", records.iter().filter(is_of("MILLIGRAMS")).count()),
+    ];
+    assert!(kinds.iter().all(|(_, count)| *count > 0), "the crawls were too tame to tell: {kinds:?}");
+    let specials = "SELECT count(*) FROM store_specials WHERE specials::jsonb->>'special_title' = 'Weekend sale'";
+    assert!(stores[0].store.count(specials).await > 0);
+    let counts = sim.counts();
+    assert_eq!((counts.direct, counts.direct_connections, counts.key_refused, counts.other), (0, 0, 0, 0));
+}
+
+#[tokio::test]
+async fn a_menu_above_the_ceiling_is_crawled_whole() {
+    let sim = one_store(3900);
+    let listed = expected(&sim, 1).len();
+    assert!(listed > 2400, "{listed} products are too few to tell");
+    let harness = harness(&sim, &config(&sim, sim::JANE_KEY, 1000)).await;
+    crawl(&harness).await;
+    assert_eq!(differences(&harness, &sim, 1).await, Vec::<String>::new());
+    let covered = format!("SELECT count(*) FROM raw_crawl_payloads WHERE coverage >= 0.999 AND total_count = {listed}");
+    assert_eq!(harness.store.count(&covered).await, 1);
+    let asked = sim.counts().jane_menus;
+    assert!((4..30).contains(&asked), "{asked} requests");
+}
+
+#[tokio::test]
+async fn a_product_that_goes_between_two_pages_makes_no_other_one_missing() {
+    let sim = one_store(130);
+    let harness = harness(&sim, &config(&sim, sim::JANE_KEY, 40)).await;
+    crawl(&harness).await;
+    let pages = sim.counts().jane_menus;
+
+    sim.set_crawl(2);
+    sim.lose_jane_product();
+    crawl(&harness).await;
+
+    assert_eq!(differences(&harness, &sim, 2).await, Vec::<String>::new());
+    assert!(sim.counts().jane_menus > 2 * pages, "no page was asked for again");
+}
+
+#[tokio::test]
+async fn a_key_that_rotates_in_mid_crawl_fails_for_good_and_blames_no_proxy() {
+    let sim = one_store(130);
+    let harness = harness(&sim, &config(&sim, sim::JANE_KEY, 40)).await;
+    sim.rotate_jane_key(1, "another-key");
+    let reason = refusal(&harness).await;
+    assert_eq!(reason, "127.0.0.1 refuses the configured key: ask the platform for a valid one, then set it");
+    let counts = sim.counts();
+    assert_eq!((counts.jane_menus, counts.key_refused, counts.requests, counts.direct), (1, 1, 2, 0));
+    assert_eq!(harness.store.count("SELECT count(*) FROM raw_crawl_payloads").await, 0);
+}
+
+#[tokio::test]
+async fn without_a_key_nothing_is_sent() {
+    let sim = one_store(30);
+    let harness = harness(&sim, &config(&sim, "", 100)).await;
+    let reason = refusal(&harness).await;
+    assert!(reason.contains("platform.jane.key is not set"), "{reason}");
+    assert_eq!(sim.counts().requests, 0);
+}
+
+#[rstest]
+#[case::its_menu_url("slug = NULL")]
+#[case::its_slug("menu_url = NULL")]
+#[tokio::test]
+async fn a_store_is_looked_up_by(#[case] without: &str) {
+    let sim = one_store(30);
+    let harness = harness(&sim, &config(&sim, sim::JANE_KEY, 100)).await;
+    change(&harness, &format!("platform_dispensary_id = NULL, {without}")).await;
+
+    let settled = harness.settle(Role::EntryPointDiscovery, json!({})).await;
+
+    let seed = sim.jane_stores().remove(0);
+    assert_eq!(settled.result["platform_dispensary_id"], seed.platform_dispensary_id);
+    assert_eq!(settled.result["slug"], seed.slug);
+    assert_eq!(settled.next[0].role, Role::ProductDiscovery);
+    let counts = sim.counts();
+    assert_eq!((counts.jane_stores, counts.requests, counts.direct), (1, 1, 0));
+}
+
+#[tokio::test]
+async fn a_menu_url_that_leads_nowhere_fails_for_good_and_says_what_to_correct() {
+    let sim = one_store(30);
+    let harness = harness(&sim, &config(&sim, sim::JANE_KEY, 100)).await;
+    change(&harness, "platform_dispensary_id = NULL, menu_url = 'https://www.iheartjane.com/stores/1/gone/menu'").await;
+    let ended = harness.run(Role::EntryPointDiscovery, json!({})).await;
+    let Err(TaskError::Permanent { reason }) = ended else { panic!("{:?}", ended.err()) };
+    assert!(reason.contains("/stores/1/gone/menu: correct it with `drover stores edit"), "{reason}");
+}
+
+#[tokio::test]
+async fn a_discovery_finds_the_open_stores_around_the_points_of_a_state() {
+    let sim = simulator(Settings { stores: 12, products_per_store: 20..=20, ..Settings::default() });
+    // decoys are in the first place's state
+    let of_state = |state: &str| sim.jane_stores().into_iter().filter(|seed| seed.state == state).collect::<Vec<_>>();
+    let state = if of_state("AZ").is_empty() { sim.stores()[0].state.clone() } else { "AZ".to_owned() };
+    let harness = harness(&sim, &config(&sim, sim::JANE_KEY, 100)).await;
+    change(&harness, "platform_dispensary_id = 'other ' || id, slug = NULL, menu_url = NULL").await;
+    let mut task = harness.task(Role::StoreDiscovery, json!({ "state_code": state })).await;
+    task.platform = Some(Platform::Jane.name().to_owned());
+
+    let outcome = drover::handlers::run(&harness.context(&task), task.role, &task.payload, None).await.unwrap();
+    let found = harness.commit(&task, outcome).await;
+
+    let sql = "SELECT platform_dispensary_id, slug, menu_url, state, address IS NOT NULL AND timezone IS NOT NULL FROM dispensaries
+                WHERE platform = 'jane' AND platform_dispensary_id NOT LIKE 'other %' AND state = $1";
+    let rows = harness.store.database.raw.query(sql, &[&state]).await.unwrap();
+    let promoted: BTreeSet<(String, String, String, bool)> =
+        rows.iter().map(|row| (row.get(0), row.get(1), row.get(2), row.get(4))).collect();
+    let expected =
+        of_state(&state).into_iter().map(|seed| (seed.platform_dispensary_id, seed.slug, seed.menu_url, true));
+    assert_eq!(promoted, expected.collect(), "{}", found.result);
+    assert_eq!((sim.counts().direct, sim.counts().key_refused), (0, 0));
+}
+
+#[tokio::test]
+async fn the_key_stands_in_no_log_error_or_row() {
+    let small = |settings| Settings { products_per_store: 60..=60, ..settings };
+    let farm = Farm::changed(3, small).await.without_schedules().await;
+    farm.leaves_open_tasks("the key is refused in the midst of them");
+    for (id, seed) in farm.stores.iter().zip(farm.sim.jane_stores()) {
+        let set = format!("platform_dispensary_id = '{}', menu_url = '{}'", seed.platform_dispensary_id, seed.menu_url);
+        farm.execute(&format!("UPDATE dispensaries SET platform = 'jane', api_path = NULL, {set} WHERE id = {id}"))
+            .await;
+    }
+    farm.sim.rotate_jane_key(4, "another-key");
+    let mut command = farm.drover(&["up"]);
+    let settings = [
+        ("DROVER__PLATFORM__JANE__BASE_URL", farm.sim.base_url()),
+        ("DROVER__PLATFORM__JANE__PAGE_URL", farm.sim.base_url()),
+        ("DROVER__PLATFORM__JANE__KEY", sim::JANE_KEY),
+        ("DROVER__PLATFORM__JANE__PER_PAGE", "20"),
+        ("DROVER__LOG__LEVEL", "debug"),
+    ];
+    let child = Child::spawn(command.envs(settings)).allow_errors(&["failed for good"]);
+    let fetch = |store: &i64| NewTask {
+        dispensary_id: Some(*store),
+        platform: Some(Platform::Jane.name().to_owned()),
+        ..NewTask::new(Role::PayloadFetch)
+    };
+    let fetches: Vec<NewTask> = farm.stores.iter().map(fetch).collect();
+    tasks::enqueue(&farm.db.client().await.unwrap(), &fetches).await.unwrap();
+    let refused = "SELECT count(*) FROM worker_tasks WHERE status = 'failed' AND error_message LIKE '%refuses the configured key%'";
+    until("a key was refused", PATIENCE, async || farm.count(refused).await > 0).await;
+
+    let canaries = Canaries(vec![sim::JANE_KEY.to_owned()]);
+    for (table, rows) in rows(farm.url()).await {
+        canaries.assert_absent(&table, &rows);
+    }
+    let log = [child.stderr(), child.stdout()].concat().join("\n");
+    assert!(log.contains("\"level\":\"DEBUG\""), "the log is read at its fullest");
+    canaries.assert_absent("the log", &log);
+    assert_eq!(farm.sim.counts().direct, 0);
+}
