@@ -128,4 +128,15 @@ mod tests {
         let of = |platform| registry.get(platform).limits.min_coverage;
         assert_eq!([of(Platform::Dutchie), of(Platform::DutchiePlus)], expected);
     }
+
+    #[rstest]
+    #[case::its_own("7", 7)]
+    #[case::that_of_all("0", 33)]
+    fn a_platform_may_have_a_maximum_of_pages_of_its_own(#[case] own: &'static str, #[case] expected: usize) {
+        let config = Config::with(&[("platform.jane.max_pages", own), ("http.max_pages", "33")]).unwrap();
+        let registry = PlatformRegistry::new(&config, &States::load(None).unwrap()).unwrap();
+        let of = |platform| registry.get(platform).limits.max_pages;
+        let of_all = [of(Platform::Jane), of(Platform::Dutchie), of(Platform::DutchiePlus)];
+        assert_eq!(of_all, [expected, 33, 1]);
+    }
 }
