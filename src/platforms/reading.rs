@@ -9,9 +9,12 @@ pub mod decimal;
 pub mod errors;
 pub mod first_of;
 pub mod half_character;
+pub mod items;
 pub mod potency;
+pub mod quantity;
 pub mod reader;
 pub mod text;
+pub mod time;
 pub mod value;
 
 use serde_json::value::RawValue;

@@ -10,6 +10,8 @@ macro_rules! for_each_platform {
         $make! {
             Dutchie = dutchie,
             DutchiePlus = dutchie_plus,
+            Weedmaps = weedmaps,
+            Leafly = leafly,
         }
     };
 }

@@ -181,6 +181,9 @@ fn every_fault_is_told_at_once_with_its_place_and_key() {
 #[case::role_of_a_retry(&[("DROVER__QUEUE__RETRY_BASE_BY_ROLE__FETCH", "1s")], "unknown role 'fetch'")]
 #[case::negative(&[("DROVER__HTTP__MAX_PAGES", "-1")], "http.max_pages")]
 #[case::page(&[("DROVER__PLATFORM__DUTCHIE__PER_PAGE", "1001")], "at most 1000")]
+#[case::identity(&[("DROVER__PLATFORM__WEEDMAPS__IDENTITY", "chrome")], "must be one of browser, own, got 'chrome'")]
+#[case::stores_url(&[("DROVER__PLATFORM__LEAFLY__STORES_URL", "finder.example")], "platform.leafly.stores_url: must be an http or https address")]
+#[case::page_url(&[("DROVER__PLATFORM__LEAFLY__PAGE_URL", "ftp://a.example")], "platform.leafly.page_url: must be an http")]
 #[case::environment(&[("DROVER_ENV", "staging")], "there is no staging.toml: choose development, test or production")]
 #[case::small_budget(&[("DROVER__PROXIES__BUDGET_BYTES_PER_DAY", "1KiB")], "at least 1MiB")]
 #[case::budget_without_counts(

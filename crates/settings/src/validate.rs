@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use strum::VariantArray;
 
+use super::platforms::IDENTITIES;
 use super::{Config, ConfigErrors, PlatformSettings, Setting};
 use domain::http::host_name::HostName;
 use domain::http::robots::RobotsPolicy;
@@ -275,6 +276,14 @@ impl Config {
 }
 
 fn platform_rules(settings: &PlatformSettings, key_of: impl Fn(&str) -> String, rules: &mut Rules) {
+    let (identity, stores_url) = (key_of("identity"), key_of("stores_url"));
+    if rules.has(&identity) {
+        rules.one_of(&identity, &settings.identity, &IDENTITIES);
+    }
+    if rules.has(&stores_url) {
+        let is_web = settings.parse_stores_url().is_ok_and(|url| has_host(&url));
+        rules.require(is_web, &stores_url, "must be an http or https address");
+    }
     let per_page = key_of("per_page");
     if rules.has(&per_page) {
         rules.min_count(&per_page, settings.per_page as usize, 1);
@@ -282,9 +291,18 @@ fn platform_rules(settings: &PlatformSettings, key_of: impl Fn(&str) -> String, 
         rules.require(fits, &per_page, &format!("must be at most {MAX_PER_PAGE}"));
     }
     rules.share(&key_of("min_coverage"), settings.min_coverage);
-    rules.require(settings.api_path.starts_with('/'), &key_of("api_path"), "must begin with a slash");
+    let paths = [("api_path", &settings.api_path), ("stores_path", &settings.stores_path)];
+    for (key, path) in paths.map(|(field, path)| (key_of(field), path)) {
+        rules.require(!rules.has(&key) || path.starts_with('/'), &key, "must begin with a slash");
+    }
     for host in &settings.image_hosts {
         rules.require(is_host(host), &key_of("image_hosts"), &format!("'{host}' is not a host name or address"));
+    }
+
+    let page_url = key_of("page_url");
+    if rules.has(&page_url) {
+        let is_web = settings.parse_page_url().is_ok_and(|url| has_host(&url));
+        rules.require(is_web, &page_url, "must be an http or https address");
     }
 
     let (base_url, key) = (settings.parse_base_url(), key_of("key"));

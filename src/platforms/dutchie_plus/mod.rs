@@ -134,7 +134,7 @@ impl Adapter for DutchiePlus {
         match normalize::read_menu(0, &response.body) {
             Ok(read) => {
                 response.require_success()?;
-                Ok(MenuPart { page: read.page, total_count: read.total_count, next: None })
+                Ok(MenuPart { page: read.page, total_count: read.total_count, ..MenuPart::default() })
             }
             Err(error) => Err(graphql::menu_error(query.operation, response, error, true)),
         }
