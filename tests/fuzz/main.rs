@@ -11,12 +11,17 @@ mod stream;
 mod targets;
 
 use targets::{
-    connect_reply, headers, menu_url, normaliser, proxy_list, robots, socks_reply, storage_path, tool_lines,
+    connect_reply, headers, menu_url, normaliser, proxy_list, rest, robots, socks_reply, storage_path, tool_lines,
 };
 
 #[test]
 fn normaliser() {
     driver::drive("normaliser", &normaliser::seeds(), normaliser::WORDS, normaliser::run);
+}
+
+#[test]
+fn rest() {
+    driver::drive("rest", &rest::seeds(), rest::WORDS, rest::run);
 }
 
 #[test]

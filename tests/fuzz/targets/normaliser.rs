@@ -4,9 +4,9 @@ use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use chrono::{DateTime, Utc};
-use domain::menu::NormaliseError;
 use domain::menu::bundle::{self, BundlePrice};
 use domain::menu::product::{Product, SpecialsJson};
+use domain::menu::{NormalMenu, NormaliseError};
 use drover::platforms::dutchie::normalize;
 
 pub const WORDS: &[&str] = &[
@@ -78,8 +78,13 @@ pub fn seeds() -> Vec<Vec<u8>> {
 }
 
 pub fn run(body: &[u8]) -> u64 {
+    effect(normalize::normalise(&[body, body]))
+}
+
+/// A number for what became of the answers, whatever platform they are of.
+pub fn effect(normalised: Result<NormalMenu, NormaliseError>) -> u64 {
     let mut effect = DefaultHasher::new();
-    match normalize::normalise(&[body, body]) {
+    match normalised {
         Err(error) => match error {
             NormaliseError::NotAMenu { .. } => 1,
             NormaliseError::Truncated { .. } => 2,
