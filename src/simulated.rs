@@ -57,7 +57,7 @@ pub fn product_record(platform_dispensary_id: &str, truth: &OracleProduct) -> Pr
         provider_product_id: truth.provider_product_id.clone(),
         name: truth.name.clone(),
         brand: truth.brand.clone(),
-        category: Some(truth.category.to_owned()),
+        category: truth.category.map(str::to_owned),
         subcategory: truth.subcategory.map(str::to_owned),
         strain_type: truth.strain_type.map(str::to_owned),
         image_url: truth.image_url.clone(),

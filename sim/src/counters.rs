@@ -23,6 +23,9 @@ pub struct Counts {
     /// Requests of Dutchie Plus with the key, and requests with none or another one.
     pub plus_menus: u64,
     pub key_refused: u64,
+    /// Requests of Weedmaps for pages of menus, and for listings.
+    pub weedmaps_menus: u64,
+    pub weedmaps_listings: u64,
     /// Requests for `/robots.txt`.
     pub robots: u64,
     /// Requests for pictures, those behind redirects included.

@@ -31,6 +31,7 @@ pub(crate) enum Topic {
     EasynewsFile,
     Credit,
     Odd,
+    Weedmaps,
 }
 
 #[derive(Clone, Debug)]

@@ -19,7 +19,7 @@ use crate::size::{self, Size};
 use crate::world::World;
 
 /// Misses in a row after which a product is out of stock, and where counting stops.
-const MISSES_OUT_OF_STOCK: u32 = 3;
+pub(crate) const MISSES_OUT_OF_STOCK: u32 = 3;
 const POS_CAP: i32 = 25;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -37,7 +37,8 @@ pub struct OracleProduct {
     pub provider_product_id: String,
     pub name: String,
     pub brand: Option<String>,
-    pub category: &'static str,
+    /// None = the platform names none.
+    pub category: Option<&'static str>,
     pub subcategory: Option<&'static str>,
     pub strain_type: Option<&'static str>,
     pub image_url: Option<String>,
@@ -138,16 +139,11 @@ fn product(world: &World, store: &StoreSeed, index: u64, crawl: u32) -> Option<O
     let is_gone = misses == MISSES_OUT_OF_STOCK;
     let stock = if is_gone { "oos" } else { seen_stock(&truth) };
     let variants = variants(&truth, is_gone);
-    // price and special price belong to one option, the one that costs least
-    let lowest = |of: fn(&OracleVariant) -> (Option<i32>, Option<i32>)| {
-        let priced = variants.iter().map(of).filter(|(price, _)| price.is_some());
-        priced.min_by_key(|(price, special)| special.or(*price)).unwrap_or_default()
-    };
-    let (price_rec, special_price_rec) = lowest(|variant| (variant.price_rec, variant.special_price_rec));
-    let (price_med, special_price_med) = lowest(|variant| (variant.price_med, variant.special_price_med));
+    let (price_rec, special_price_rec) = lowest(&variants, |variant| (variant.price_rec, variant.special_price_rec));
+    let (price_med, special_price_med) = lowest(&variants, |variant| (variant.price_med, variant.special_price_med));
     Some(OracleProduct {
         brand: (truth.naming != Naming::Nameless).then(|| truth.brand.name.clone()),
-        category: truth.category.name,
+        category: Some(truth.category.name),
         subcategory: truth.subcategory.filter(|name| !name.is_empty()),
         strain_type: truth.strain_type.filter(|strain| *strain != "N/A"),
         image_url: truth.picture.url().map(str::to_owned),
@@ -171,6 +167,15 @@ fn product(world: &World, store: &StoreSeed, index: u64, crawl: u32) -> Option<O
         provider_product_id: truth.id,
         name: truth.name,
     })
+}
+
+/// Price and special price belong to one option, the one that costs least.
+pub(crate) fn lowest(
+    variants: &[OracleVariant],
+    of: fn(&OracleVariant) -> (Option<i32>, Option<i32>),
+) -> (Option<i32>, Option<i32>) {
+    let priced = variants.iter().map(of).filter(|(price, _)| price.is_some());
+    priced.min_by_key(|(price, special)| special.or(*price)).unwrap_or_default()
 }
 
 impl OracleVariant {
@@ -234,7 +239,7 @@ fn quantity(stock: Stock, units: u32) -> Option<i32> {
     }
 }
 
-fn bargain(price: Price) -> Option<i32> {
+pub(crate) fn bargain(price: Price) -> Option<i32> {
     match price.special {
         Special::Lower(special) => Some(special.cents()),
         Special::None | Special::NotLower(_) => None,

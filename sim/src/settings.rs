@@ -52,6 +52,8 @@ pub struct Settings {
     /// Keep every menu page as it was coded first, so that serving it again costs next to nothing: for
     /// benches.
     pub keep_pages: bool,
+    /// Whether Weedmaps refuses clients that say they are browsers.
+    pub weedmaps_refuses_browsers: bool,
     /// The content coding of answers to clients that offer it; without one it is gzip.
     pub coding: Option<Coding>,
     pub proxies: usize,
@@ -91,6 +93,7 @@ impl Default for Settings {
             jitter: Duration::ZERO,
             client_timeout: Duration::from_secs(30),
             keep_pages: false,
+            weedmaps_refuses_browsers: true,
             coding: None,
             proxies: 8,
             refused_hosts: Vec::new(),

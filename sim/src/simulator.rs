@@ -27,8 +27,9 @@ use crate::pictures::{self, PictureAnswer, PictureHost, PictureKind};
 use crate::proxy::{self, Outgoing, ProxyAddress, ProxyFault, ProxyProtocol, ProxyState};
 use crate::request::Operation;
 use crate::settings::{Robots, Settings};
+use crate::weedmaps::state::{WeedmapsFault, WeedmapsState};
 use crate::world::World;
-use crate::{menu, origin, pages};
+use crate::{menu, origin, pages, weedmaps};
 
 /// Address without a port, so that equal settings make equal menus.
 const PICTURES_URL: &str = "http://images.simulated.test";
@@ -71,6 +72,7 @@ impl Simulator {
             faults: Faults::default(),
             hashes: Hashes::new(),
             counters: Counters::new(settings.proxies),
+            weedmaps: WeedmapsState::new(settings.weedmaps_refuses_browsers),
             crawl: AtomicU32::new(settings.crawl),
             robots: Mutex::new(settings.robots),
             store_status: Mutex::default(),
@@ -139,6 +141,21 @@ impl Simulator {
     /// Expected content of a product table after crawls 1 … `crawl` were completed for every generated store.
     pub fn oracle(&self, crawl: u32) -> Vec<OracleStore> {
         self.generated().map(|store| oracle::store(&self.world, store, crawl)).collect()
+    }
+
+    /// The same stores as Weedmaps lists them.
+    pub fn weedmaps_stores(&self) -> Vec<StoreSeed> {
+        self.generated().map(|store| weedmaps::seed(&self.world, store, &self.base_url)).collect()
+    }
+
+    /// The oracle of Weedmaps' stores.
+    pub fn weedmaps_oracle(&self, crawl: u32) -> Vec<OracleStore> {
+        self.generated().map(|store| weedmaps::oracle::store(&self.world, store, crawl)).collect()
+    }
+
+    /// Lets the next pages of Weedmaps' menus go wrong.
+    pub fn break_weedmaps(&self, fault: WeedmapsFault, times: usize) {
+        self.world.weedmaps.add(fault, times);
     }
 
     /// The changes that crawl `crawl` must show after crawls 1 … `crawl` - 1 were completed for every generated store. In no

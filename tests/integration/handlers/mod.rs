@@ -23,3 +23,4 @@ mod switches;
 pub mod test_sessions;
 pub mod test_store;
 mod unit_prices;
+mod weedmaps;
