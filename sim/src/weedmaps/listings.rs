@@ -71,7 +71,7 @@ pub(super) fn around(world: &World, question: &Question) -> Answer {
 }
 
 /// Maximum number of listings on a page.
-const MAX_LISTINGS: usize = 4;
+const MAX_LISTINGS: usize = 2;
 
 fn circle(question: &Question) -> Option<((f64, f64), f64)> {
     let (latitude, longitude) = question.text("filter[bounding_latlng]")?.split_once(',')?;

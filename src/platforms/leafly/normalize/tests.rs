@@ -71,7 +71,7 @@ fn the_menu_of_a_row_decides_for_whom_its_prices_are(
 
 #[test]
 fn the_rows_of_both_menus_are_two_products() {
-    let rows = json!([item(json!({})), item(json!({ "id": 610002, "medical": true, "price": 36, "deal": null }))]);
+    let rows = json!([item(json!({})), item(json!({ "id": 610002, "medical": true, "price": 36, "variants": [] }))]);
     let menu = normalise(&[&page(rows)]).unwrap();
     let prices: Vec<_> = menu.products.iter().map(|product| (product.price_rec, product.price_med)).collect();
     assert_eq!(prices, [(Some(4000), None), (None, Some(3600))]);

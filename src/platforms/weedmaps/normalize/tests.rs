@@ -91,7 +91,7 @@ fn offers(product: &Product) -> Vec<(&str, Option<i64>, Option<i32>, Option<i32>
     json!({ "gram": [tier(json!("1 g"), json!(12))], "ounce": [tier(json!("1/8 oz"), json!("30.50"))], "grams_per_eighth": 3.5 }),
     &[("1/8 oz", Some(3500), Some(3050), None), ("1 g", Some(1000), Some(1200), None)]
 )]
-#[case::one_tier_of_a_size(json!({ "unit": { "label": "each", "price": 18.0 } }), &[("each", None, Some(1800), None)])]
+#[case::one_tier_of_a_size(json!({ "unit": { "label": "each", "price": 18.0 } }), &[("each", Some(3500), Some(1800), None)])]
 #[case::tiers_by_name(
     json!({ "half_gram": { "price": 10 }, "eighth": { "price": 30 }, "quarter": null, "half_ounce": { "label": "half", "price": 90 } }),
     &[("1/2 g", Some(500), Some(1000), None), ("1/8 oz", Some(3500), Some(3000), None), ("half", None, Some(9000), None)]
