@@ -80,7 +80,7 @@ fn circle(question: &Question) -> Option<((f64, f64), f64)> {
 }
 
 fn listing(world: &World, store: &StoreSeed) -> Value {
-    let is_closed = is_decoy(store) && store.index % 2 == 0;
+    let is_closed = is_decoy(store) && store.index.is_multiple_of(2);
     json!({
         "id": 9, "wmid": wmid(store), "name": store.name, "slug": slug(world, store),
         "type": match (is_decoy(store), is_courier(store)) {
@@ -92,7 +92,7 @@ fn listing(world: &World, store: &StoreSeed) -> Value {
         "licenses": [{ "type": "Adult-Use", "number": "00000100ESAA00000000" }],
         "address": store.address, "city": store.city, "state": places::state_name(&store.state), "zip_code": store.zip,
         "latitude": store.latitude, "longitude": store.longitude, "timezone": store.timezone, "phone_number": store.phone,
-        "web_url": (store.index % 3 != 0).then(|| format!("https://weedmaps.com/{}", path(world, store))),
+        "web_url": (!store.index.is_multiple_of(3)).then(|| format!("https://weedmaps.com/{}", path(world, store))),
         "menu_items_count": if is_closed { 0 } else { Menu::of(world.seed, store, world.crawl()).total() },
         "is_recreational": true,
     })
