@@ -32,6 +32,7 @@ pub(crate) enum Topic {
     Credit,
     Odd,
     Jane,
+    Weedmaps,
 }
 
 #[derive(Clone, Debug)]

@@ -1,4 +1,4 @@
-//! A simulated world for drover: a fake of the Dutchie API and of Jane, forward proxies to reach them by, fault switches,
+//! A simulated world for drover: a fake of the Dutchie API, of Jane and of Weedmaps, forward proxies to reach them by, fault switches,
 //! and an oracle.
 //!
 //! Everything listens on 127.0.0.1 and runs on a thread of its own, so that the caller needs no runtime. A
@@ -57,6 +57,7 @@ mod reply;
 mod request;
 mod selection;
 mod transmission;
+mod weedmaps;
 mod world;
 
 mod oracle;
@@ -82,3 +83,4 @@ pub use request::Operation;
 pub use settings::{Goods, Robots, Settings};
 pub use simulator::Simulator;
 pub use transmission::Transmission;
+pub use weedmaps::state::WeedmapsFault;

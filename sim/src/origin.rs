@@ -24,7 +24,7 @@ use crate::request::{Ask, GraphqlRequest, Operation};
 use crate::settings::Robots;
 use crate::transmission::{ConnectionUse, RawAnswer};
 use crate::world::World;
-use crate::{answer, jane, pages, pictures, plus, reply};
+use crate::{answer, jane, pages, pictures, plus, reply, weedmaps};
 
 const MAX_REQUEST_BODY: usize = 256 * 1024;
 const CHALLENGE: &str = "<!DOCTYPE html><html><head><title>Just a moment...</title></head><body>\
@@ -136,6 +136,10 @@ async fn respond(world: &World, request: Request<Incoming>, proxy: Option<usize>
     if jane::is_path(&path) {
         world.delay().await;
         return jane::respond(world, request).await;
+    }
+    if weedmaps::is_path(&path) {
+        world.delay().await;
+        return weedmaps::respond(world, request).await;
     }
     if path == "/robots.txt" {
         return robots(world);

@@ -24,6 +24,22 @@ impl Place {
     }
 }
 
+/// Name of one of the states of [`PLACES`].
+pub(crate) fn state_name(code: &str) -> Option<&'static str> {
+    const NAMES: [(&str, &str); 9] = [
+        ("AZ", "Arizona"),
+        ("CA", "California"),
+        ("CO", "Colorado"),
+        ("IL", "Illinois"),
+        ("MA", "Massachusetts"),
+        ("MI", "Michigan"),
+        ("NV", "Nevada"),
+        ("OR", "Oregon"),
+        ("PA", "Pennsylvania"),
+    ];
+    NAMES.iter().find(|(known, _)| *known == code).map(|(_, name)| *name)
+}
+
 pub(crate) static PLACES: &[Place] = &[
     Place {
         state: "AZ",

@@ -54,6 +54,8 @@ pub struct Settings {
     pub keep_pages: bool,
     /// Hits of one of Jane's indexes that pages reach; there may be more.
     pub jane_ceiling: usize,
+    /// Whether Weedmaps refuses clients that say they are browsers.
+    pub weedmaps_refuses_browsers: bool,
     /// The content coding of answers to clients that offer it; without one it is gzip.
     pub coding: Option<Coding>,
     pub proxies: usize,
@@ -94,6 +96,7 @@ impl Default for Settings {
             client_timeout: Duration::from_secs(30),
             keep_pages: false,
             jane_ceiling: 1000,
+            weedmaps_refuses_browsers: true,
             coding: None,
             proxies: 8,
             refused_hosts: Vec::new(),

@@ -29,8 +29,9 @@ use crate::pictures::{self, PictureAnswer, PictureHost, PictureKind};
 use crate::proxy::{self, Outgoing, ProxyAddress, ProxyFault, ProxyProtocol, ProxyState};
 use crate::request::Operation;
 use crate::settings::{Robots, Settings};
+use crate::weedmaps::state::{WeedmapsFault, WeedmapsState};
 use crate::world::World;
-use crate::{menu, origin, pages};
+use crate::{menu, origin, pages, weedmaps};
 
 /// Address without a port, so that equal settings make equal menus.
 const PICTURES_URL: &str = "http://images.simulated.test";
@@ -74,6 +75,7 @@ impl Simulator {
             hashes: Hashes::new(),
             counters: Counters::new(settings.proxies),
             jane: JaneState::new(settings.jane_ceiling),
+            weedmaps: WeedmapsState::new(settings.weedmaps_refuses_browsers),
             crawl: AtomicU32::new(settings.crawl),
             robots: Mutex::new(settings.robots),
             store_status: Mutex::default(),
@@ -162,6 +164,21 @@ impl Simulator {
     /// The first product of Jane's next menu leaves the index once its first page was answered.
     pub fn lose_jane_product(&self) {
         self.world.jane.vanishing.begin();
+    }
+
+    /// The same stores as Weedmaps lists them.
+    pub fn weedmaps_stores(&self) -> Vec<StoreSeed> {
+        self.generated().map(|store| weedmaps::seed(&self.world, store, &self.base_url)).collect()
+    }
+
+    /// The oracle of Weedmaps' stores.
+    pub fn weedmaps_oracle(&self, crawl: u32) -> Vec<OracleStore> {
+        self.generated().map(|store| weedmaps::oracle::store(&self.world, store, crawl)).collect()
+    }
+
+    /// Lets the next pages of Weedmaps' menus go wrong.
+    pub fn break_weedmaps(&self, fault: WeedmapsFault, times: usize) {
+        self.world.weedmaps.add(fault, times);
     }
 
     /// The changes that crawl `crawl` must show after crawls 1 … `crawl` - 1 were completed for every generated store. In no

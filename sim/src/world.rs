@@ -23,6 +23,7 @@ use crate::pictures::{Address, PictureHost, Subject};
 use crate::product::Product;
 use crate::proxy::{Outgoing, ProxyState};
 use crate::settings::Robots;
+use crate::weedmaps::state::WeedmapsState;
 
 pub(crate) struct World {
     pub(crate) seed: u64,
@@ -46,6 +47,7 @@ pub(crate) struct World {
     pub(crate) hashes: Hashes,
     pub(crate) counters: Counters,
     pub(crate) jane: JaneState,
+    pub(crate) weedmaps: WeedmapsState,
     /// None = there is no `/robots.txt`.
     pub(crate) robots: Mutex<Option<Robots>>,
     /// The status of every store in answers to a search for stores; None = its own.

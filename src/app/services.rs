@@ -112,8 +112,13 @@ mod tests {
 
     #[test]
     fn every_platforms_api_may_be_asked_and_so_may_the_operators_hosts() {
-        let keys = [("platform.dutchie_plus.key", "a-key"), ("platform.jane.key", "a-key")];
-        let set = [&[("http.host_allowlist", "menu.example")], keys.as_slice()].concat();
+        let set = [
+            ("http.host_allowlist", "menu.example"),
+            ("http.own_contact", "https://copperfern.example/crawler"),
+            ("platform.dutchie_plus.key", "a-key"),
+            ("platform.jane.key", "a-key"),
+            ("platform.weedmaps.enabled", "true"),
+        ];
         let config = Config::with(&set).unwrap();
         let DataFiles { platforms, .. } = DataFiles::load(&config).unwrap();
         let allowed = allowed_hosts(&config, &platforms);

@@ -46,6 +46,7 @@ impl<'a> PlatformClient<'a> {
     }
 
     async fn begin(ctx: &'a Context, platform: Platform, endpoint: Url, ask: SessionAsk) -> Result<Self, TaskError> {
+        let ask = SessionAsk { identity: ctx.services.platforms.get(platform).identity()?, ..ask };
         let endpoint = endpoint[Position::BeforeHost..Position::AfterPath].to_owned();
         let hashes = known_hashes(ctx, platform, &endpoint).await?;
         Ok(PlatformClient { ctx, platform, endpoint, session: ctx.open_session(ask), hashes })

@@ -50,7 +50,9 @@ type Points = Vec<(u32, DiscoveryPoint)>;
 fn points(ctx: &Context, platform: Platform, args: &Args) -> Result<BTreeMap<String, Points>, TaskError> {
     let wanted = args.state_code.as_deref();
     let is_wanted = |number: &u32| args.points.as_ref().is_none_or(|numbers| numbers.contains(number));
-    let PlatformEntry { adapter, discovery_points: all, .. } = ctx.services.platforms.get(platform);
+    let entry = ctx.services.platforms.get(platform);
+    entry.identity()?;
+    let PlatformEntry { adapter, discovery_points: all, .. } = entry;
     if !adapter.lists_stores() {
         let why = format!("{platform} lists no stores: import them with `drover stores import`");
         return Err(TaskError::permanent(why));

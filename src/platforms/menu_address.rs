@@ -1,6 +1,8 @@
-//! Addresses of menus as people type them.
+//! Addresses of menus as people type them, and the sites on which a platform has menus.
 
 use url::Url;
+
+use domain::store::Platform;
 
 /// An http or https address, which may lack its scheme.
 pub fn parse(text: &str) -> Option<Url> {
@@ -15,4 +17,26 @@ pub fn is_name(name: &str) -> bool {
     (1..=200).contains(&name.len())
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'))
         && name.bytes().any(|byte| byte.is_ascii_alphanumeric())
+}
+
+/// Why a store of the platform cannot have this menu URL, if it cannot: it is on none of `sites`, each of which has
+/// subdomains of its own.
+pub fn fault(platform: Platform, menu_url: &str, sites: impl IntoIterator<Item = String>) -> Option<String> {
+    let host = host_of(menu_url)?;
+    let mut known: Vec<String> = sites.into_iter().collect();
+    known.dedup();
+    let is_within = |site: &String| {
+        host.strip_suffix(site.as_str()).is_some_and(|before| before.is_empty() || before.ends_with('.'))
+    };
+    (!known.iter().any(is_within)).then(|| {
+        format!(
+            "menu_url {menu_url} is on {host}, which {platform} does not know (it knows {}): give the store's slug or its \
+             platform_dispensary_id instead (--slug SLUG, --platform-id ID)",
+            known.join(", ")
+        )
+    })
+}
+
+pub fn host_of(url: &str) -> Option<String> {
+    Url::parse(url).ok()?.host_str().map(str::to_owned)
 }

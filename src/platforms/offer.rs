@@ -36,7 +36,7 @@ pub struct OptionOffer {
 }
 
 /// Prices in cents.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct OptionPrice {
     pub rec: Option<i32>,
     pub med: Option<i32>,

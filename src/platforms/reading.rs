@@ -9,11 +9,14 @@ pub mod decimal;
 pub mod errors;
 pub mod first_of;
 pub mod half_character;
+pub mod items;
 pub mod json_copy;
 pub mod key;
 pub mod potency;
+pub mod quantity;
 pub mod reader;
 pub mod text;
+pub mod time;
 pub mod value;
 
 use serde_json::value::RawValue;

@@ -9,7 +9,7 @@ use tokio::sync::OnceCell;
 
 use super::definition::{AdapterResult, BadPlatform};
 use super::{Adapter, CrawlLimits, DiscoveryPoint, PersistedQueries, Query, definition, grid};
-use crate::stealth::{FetchError, Request, States};
+use crate::stealth::{FetchError, IdentityKind, Request, States};
 use domain::query_hash::QueryHash;
 use domain::store::Platform;
 use domain::store::per_platform::PerPlatform;
@@ -24,6 +24,7 @@ pub struct PlatformEntry {
     /// Cell that is set once this process has added the shipped hashes that the table lacks.
     pub hashes_added: OnceCell<()>,
     pub limits: CrawlLimits,
+    identity: Result<IdentityKind, FetchError>,
 }
 
 impl PlatformRegistry {
@@ -47,9 +48,10 @@ impl PlatformRegistry {
         entries.all().map(PlatformRegistry).ok_or(errors)
     }
 
-    /// API hosts of all platforms.
+    /// API hosts of all platforms that may be asked.
     pub fn api_hosts(&self) -> impl Iterator<Item = String> {
-        self.0.iter().flat_map(|(_, entry)| entry.adapter.api_hosts())
+        let asked = self.0.iter().filter(|(_, entry)| entry.identity.is_ok());
+        asked.flat_map(|(_, entry)| entry.adapter.api_hosts())
     }
 
     pub fn get(&self, platform: Platform) -> &PlatformEntry {
@@ -63,6 +65,12 @@ impl PlatformEntry {
         self.adapter.persisted().map_or(&[], PersistedQueries::shipped_hashes)
     }
 
+    /// The client that it is asked as. `NotAllowed` while it is switched off, or while it is to be asked under drover's own
+    /// name and drover has no contact.
+    pub fn identity(&self) -> Result<IdentityKind, FetchError> {
+        self.identity.clone()
+    }
+
     fn new(platform: Platform, config: &Config, states: &States) -> Result<PlatformEntry, BadPlatform> {
         let adapter = adapter(platform, config)?;
         Ok(PlatformEntry {
@@ -70,6 +78,7 @@ impl PlatformEntry {
             adapter,
             hashes_added: OnceCell::new(),
             limits: limits(config, config.platform.of(platform)),
+            identity: identity(platform, config),
         })
     }
 
@@ -84,6 +93,21 @@ impl PlatformEntry {
         };
         Ok(by_hash().or_else(|| self.adapter.request(&query)).map(|request| (query, request)))
     }
+}
+
+fn identity(platform: Platform, config: &Config) -> Result<IdentityKind, FetchError> {
+    let settings = config.platform.of(platform);
+    let not_allowed = |reason| Err(FetchError::NotAllowed { what: platform.to_string(), reason });
+    if !settings.enabled {
+        return not_allowed(format!("platform.{platform}.enabled is false; set it to true to crawl its stores"));
+    }
+    if !settings.has_own_identity() {
+        return Ok(IdentityKind::Browser);
+    }
+    if config.http.own_contact.is_empty() {
+        return not_allowed("it is asked under drover's own name, and http.own_contact is not set".to_owned());
+    }
+    Ok(IdentityKind::Own)
 }
 
 fn limits(config: &Config, settings: &PlatformSettings) -> CrawlLimits {
@@ -138,5 +162,30 @@ mod tests {
         let of = |platform| registry.get(platform).limits.max_pages;
         let of_all = [of(Platform::Jane), of(Platform::Dutchie), of(Platform::DutchiePlus)];
         assert_eq!(of_all, [expected, 33, 1]);
+    }
+
+    const ON: (&str, &str) = ("platform.weedmaps.enabled", "true");
+    const CONTACT: (&str, &str) = ("http.own_contact", "https://copperfern.example/crawler");
+
+    #[rstest]
+    #[case::as_a_browser(Platform::Dutchie, &[], Ok(IdentityKind::Browser))]
+    #[case::switched_off(Platform::Dutchie, &[("platform.dutchie.enabled", "false")], Err("platform.dutchie.enabled is false"))]
+    #[case::switched_off_as_shipped(Platform::Weedmaps, &[CONTACT], Err("platform.weedmaps.enabled is false"))]
+    #[case::without_a_contact(Platform::Weedmaps, &[ON], Err("http.own_contact is not set"))]
+    #[case::under_its_own_name(Platform::Weedmaps, &[ON, CONTACT], Ok(IdentityKind::Own))]
+    #[case::as_a_browser_by_choice(Platform::Weedmaps, &[ON, ("platform.weedmaps.identity", "browser")], Ok(IdentityKind::Browser))]
+    fn a_platform_is_asked_as_its_settings_say_or_not_at_all(
+        #[case] platform: Platform,
+        #[case] set: &[(&'static str, &str)],
+        #[case] expected: Result<IdentityKind, &str>,
+    ) {
+        let registry = PlatformRegistry::new(&Config::with(set).unwrap(), &States::load(None).unwrap()).unwrap();
+        let entry = registry.get(platform);
+        match (entry.identity(), expected) {
+            (Err(error), Err(reason)) => assert!(error.to_string().contains(reason), "{error}"),
+            (identity, expected) => assert_eq!(identity.ok(), expected.ok()),
+        }
+        let host = entry.adapter.api_hosts().remove(0);
+        assert_eq!(registry.api_hosts().any(|known| known == host), expected.is_ok());
     }
 }

@@ -1,19 +1,71 @@
-//! The common part of REST servers' answers: a refused question, a truncated answer, a small document.
+//! The common part of REST servers: requests whose address says all, lists that come page by page, and their answers: a refused
+//! question, a truncated answer, a small document.
 //!
 //! In: an answer that the session accepted. Out: its document, or the [`FetchError`] that it means. It must not know a platform's
 //! data.
 
+use http::StatusCode;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use url::Url;
 
+use super::Query;
 use super::answer_errors::{MAX_MESSAGE_CHARS, truncated, unreadable};
 use super::reading::text::text;
-use crate::stealth::{FetchError, Response};
+use crate::stealth::{FetchError, Request, RequestKind, Response};
 use domain::menu::NormaliseError;
 
 /// Statuses of a question that the server does not take.
 const REFUSALS: [u16; 2] = [400, 422];
 /// Maximum size of a document other than a menu: a hundred stores take less than a megabyte.
 const MAX_DOCUMENT_BYTES: usize = 4 << 20;
+
+/// Position in a list that comes page by page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Position {
+    /// Number of the page, from 1.
+    pub page: u32,
+    /// Number of the elements on the pages before.
+    pub skip: usize,
+}
+
+impl Position {
+    pub const FIRST: Position = Position { page: 1, skip: 0 };
+
+    /// The next page; none behind an empty one, and where as many have come as were announced: a server may send fewer per page
+    /// than it was asked for.
+    pub fn after(self, received: usize, total: Option<usize>) -> Option<Position> {
+        let skip = self.skip + received;
+        let is_last = received == 0 || total.is_some_and(|total| skip >= total);
+        (!is_last).then_some(Position { page: self.page + 1, skip })
+    }
+}
+
+/// An address of the server.
+pub fn address(base: &Url, path: &str, query: &str) -> Url {
+    let mut url = base.clone();
+    url.set_path(path);
+    url.set_query(Some(query).filter(|query| !query.is_empty()));
+    url.set_fragment(None);
+    url
+}
+
+/// A GET of the query's address, with headers for which no browser sends a preflight.
+pub fn get(query: &Query) -> Request {
+    let script_headers = vec![("accept", "application/json".to_owned())];
+    Request { script_headers, ..Request::new(RequestKind::Fetch, query.endpoint.clone(), query.referer.clone()) }
+}
+
+/// The error of a menu that is not there: its store was renamed or closed.
+pub fn no_menu(query: &Query) -> FetchError {
+    let what = format!("no store at {}: correct its address with `drover stores edit`", query.referer);
+    FetchError::NotFound { what }
+}
+
+/// Whether the server has nothing at that address.
+pub fn is_not_found(response: &Response) -> bool {
+    response.status == StatusCode::NOT_FOUND
+}
 
 /// The document of an answer that is not a menu. `Rejected` with the server's words when it takes the question for a wrong one.
 pub fn document(operation: &str, response: &Response) -> Result<Value, FetchError> {

@@ -11,7 +11,7 @@ mod stream;
 mod targets;
 
 use targets::{
-    connect_reply, headers, jane, menu_url, normaliser, proxy_list, robots, socks_reply, storage_path, tool_lines,
+    connect_reply, headers, jane, menu_url, normaliser, proxy_list, rest, robots, socks_reply, storage_path, tool_lines,
 };
 
 #[test]
@@ -22,6 +22,11 @@ fn normaliser() {
 #[test]
 fn jane() {
     driver::drive("jane", &jane::seeds(), jane::WORDS, jane::run);
+}
+
+#[test]
+fn rest() {
+    driver::drive("rest", &rest::seeds(), rest::WORDS, rest::run);
 }
 
 #[test]

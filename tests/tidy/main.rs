@@ -27,12 +27,14 @@ const MAY_USE: [(&str, &[&str]); 6] = [
 const COMMON: [&str; 5] = ["domain", "features", "foundation", "settings", "telemetry"];
 
 /// Modules of values and rules: the same answer for the same arguments.
-const PURE: [&str; 8] = [
+const PURE: [&str; 10] = [
     "crates/contract/src/",
     "crates/domain/src/",
     "src/platforms/dutchie/normalize",
     "src/platforms/dutchie_plus/normalize",
     "src/platforms/jane/normalize",
+    "src/platforms/leafly/normalize",
+    "src/platforms/weedmaps/normalize",
     "src/stealth/rotation",
     "crates/storage/src/layout",
     "crates/storage/src/image_layout",

@@ -11,6 +11,8 @@ macro_rules! for_each_platform {
             Dutchie = dutchie,
             DutchiePlus = dutchie_plus,
             Jane = jane,
+            Weedmaps = weedmaps,
+            Leafly = leafly,
         }
     };
 }

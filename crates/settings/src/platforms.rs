@@ -7,15 +7,28 @@ use url::Url;
 use super::Secret;
 use domain::for_each_platform;
 
+/// Words of [`PlatformSettings::identity`].
+pub(crate) const IDENTITIES: [&str; 2] = ["browser", OWN_IDENTITY];
+const OWN_IDENTITY: &str = "own";
+
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PlatformSettings {
+    /// Whether its stores are crawled.
+    #[serde(default = "yes")]
+    pub enabled: bool,
+    /// Client that it is asked as: `own` = drover itself, by the name of `[http] own_name`; otherwise a browser.
+    #[serde(default)]
+    pub identity: String,
     /// Scheme, host and port of the platform's API.
     pub base_url: String,
     pub api_path: String,
     /// Path at which stores are asked for, where it is another one.
     #[serde(default)]
     pub stores_path: String,
+    /// Scheme, host and port at which stores are asked for, where they are not those of the API.
+    #[serde(default)]
+    pub stores_url: String,
     /// Scheme, host and port of the pages that people visit, where they are not those of the API.
     #[serde(default)]
     pub page_url: String,
@@ -48,6 +61,20 @@ impl PlatformSettings {
     pub fn parse_page_url(&self) -> Result<Url, String> {
         parse_site(&self.page_url)
     }
+
+    /// The address at which stores are asked for. Errors: a text with the reason.
+    pub fn parse_stores_url(&self) -> Result<Url, String> {
+        parse_site(&self.stores_url)
+    }
+
+    pub fn has_own_identity(&self) -> bool {
+        self.identity == OWN_IDENTITY
+    }
+}
+
+/// Platforms are crawled where their `defaults.toml` does not say otherwise.
+fn yes() -> bool {
+    true
 }
 
 fn parse_site(text: &str) -> Result<Url, String> {

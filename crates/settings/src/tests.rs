@@ -183,6 +183,9 @@ fn every_fault_is_told_at_once_with_its_place_and_key() {
 #[case::page(&[("DROVER__PLATFORM__DUTCHIE__PER_PAGE", "1001")], "at most 1000")]
 #[case::pages_elsewhere(&[("DROVER__PLATFORM__JANE__PAGE_URL", "")], "platform.jane.page_url: must be an http or https address")]
 #[case::stores_elsewhere(&[("DROVER__PLATFORM__JANE__STORES_PATH", "x")], "platform.jane.stores_path: must begin with a slash")]
+#[case::identity(&[("DROVER__PLATFORM__WEEDMAPS__IDENTITY", "chrome")], "must be one of browser, own, got 'chrome'")]
+#[case::stores_url(&[("DROVER__PLATFORM__LEAFLY__STORES_URL", "finder.example")], "platform.leafly.stores_url: must be an http or https address")]
+#[case::page_url(&[("DROVER__PLATFORM__LEAFLY__PAGE_URL", "ftp://a.example")], "platform.leafly.page_url: must be an http")]
 #[case::environment(&[("DROVER_ENV", "staging")], "there is no staging.toml: choose development, test or production")]
 #[case::small_budget(&[("DROVER__PROXIES__BUDGET_BYTES_PER_DAY", "1KiB")], "at least 1MiB")]
 #[case::budget_without_counts(

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use strum::VariantArray;
 
+use super::platforms::IDENTITIES;
 use super::{Config, ConfigErrors, PlatformSettings, Setting};
 use domain::http::host_name::HostName;
 use domain::http::robots::RobotsPolicy;
@@ -275,6 +276,14 @@ impl Config {
 }
 
 fn platform_rules(settings: &PlatformSettings, key_of: impl Fn(&str) -> String, rules: &mut Rules) {
+    let (identity, stores_url) = (key_of("identity"), key_of("stores_url"));
+    if rules.has(&identity) {
+        rules.one_of(&identity, &settings.identity, &IDENTITIES);
+    }
+    if rules.has(&stores_url) {
+        let is_web = settings.parse_stores_url().is_ok_and(|url| has_host(&url));
+        rules.require(is_web, &stores_url, "must be an http or https address");
+    }
     let per_page = key_of("per_page");
     if rules.has(&per_page) {
         rules.min_count(&per_page, settings.per_page as usize, 1);

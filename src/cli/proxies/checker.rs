@@ -89,7 +89,7 @@ impl Checker {
         let point = self.points.get(nth % self.points.len().max(1)).context("states.toml holds no point")?;
         let platform = self.registry.get(PLATFORM);
         let (query, request) = platform.probe(point)?.context("the platform has no query to check proxies with")?;
-        let mut session = self.sessions.open(SessionAsk::default());
+        let mut session = self.sessions.open(SessionAsk { identity: platform.identity()?, ..SessionAsk::default() });
         let adapter = platform.adapter.clone();
         let sent = session.send(&request, move |response| adapter.read_stores(&query, response)).await;
         let used = session.trace().read().proxy_ids.first().copied();

@@ -160,9 +160,13 @@ mod tests {
 
     #[test]
     fn a_platform_is_recognised_by_the_menus_url() {
-        let text = "name,menu_url\nA,https://dutchie.com/dispensary/a\nB,https://www.iheartjane.com/stores/5876/copper-fern/menu\n";
+        let text = "name,menu_url\nA,https://dutchie.com/dispensary/a\nB,https://www.iheartjane.com/stores/5876/copper-fern/menu\n\
+                    C,https://weedmaps.com/deliveries/copper-fern\nD,https://www.leafly.com/dispensary-info/copper-fern/menu\n";
         let stores = parse("stores.csv", text).unwrap();
-        assert_eq!(stores.iter().map(|store| store.platform.name()).collect::<Vec<_>>(), ["dutchie", "jane"]);
+        assert_eq!(
+            stores.iter().map(|store| store.platform.name()).collect::<Vec<_>>(),
+            ["dutchie", "jane", "weedmaps", "leafly"]
+        );
     }
 
     #[test]

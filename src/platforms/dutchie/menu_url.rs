@@ -3,6 +3,8 @@
 use url::Url;
 
 use crate::platforms::menu_address;
+use crate::platforms::menu_address::host_of;
+use domain::store::Platform;
 
 /// A menu's address and its name of the store: a slug, which may be a vanity one, or an id.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,26 +39,9 @@ pub fn key(menu_url: &str) -> Option<String> {
 /// Why a store cannot have this menu URL, if it cannot. The name in it is one of the platform's only on the
 /// platform's site, on the site of `base_url`, or on the host of the store's own API.
 pub fn fault(menu_url: &str, base_url: &str, api_host: Option<&str>) -> Option<String> {
-    let host = host_of(menu_url)?;
-    let mut known = vec![SITE.to_owned()];
-    known.extend(
-        [host_of(base_url), api_host.and_then(|host| host_of(&format!("https://{host}")))].into_iter().flatten(),
-    );
-    known.dedup();
-    let is_within = |site: &String| {
-        host.strip_suffix(site.as_str()).is_some_and(|before| before.is_empty() || before.ends_with('.'))
-    };
-    (!known.iter().any(is_within)).then(|| {
-        format!(
-            "menu_url {menu_url} is on {host}, which dutchie does not know (it knows {}): give the store's slug or its \
-             platform_dispensary_id instead (--slug SLUG, --platform-id ID)",
-            known.join(", ")
-        )
-    })
-}
-
-fn host_of(url: &str) -> Option<String> {
-    Url::parse(url).ok()?.host_str().map(str::to_owned)
+    let own = api_host.and_then(|host| host_of(&format!("https://{host}")));
+    let sites = [Some(SITE.to_owned()), host_of(base_url), own];
+    menu_address::fault(Platform::Dutchie, menu_url, sites.into_iter().flatten())
 }
 
 #[cfg(test)]

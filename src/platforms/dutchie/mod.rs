@@ -15,7 +15,7 @@ use std::sync::Arc;
 use serde_json::json;
 use url::Url;
 
-use super::answer_errors::wrong_store;
+use super::answer_errors::{other_store, wrong_store};
 use super::definition::bodies;
 use super::{
     Adapter, AddressField, BadPlatform, Definition, DiscoveryPoint, MenuPart, PersistedQueries, Query, StoresPart,
@@ -192,7 +192,7 @@ impl Adapter for Dutchie {
         let cursor: MenuCursor = query.cursor()?;
         let max_items = MAX_PAGE_FACTOR * self.per_page as usize;
         let read = answers::read_menu_page(query.operation, response, cursor.page(), max_items)?;
-        if let Some(other) = read.other_store(cursor.dispensary_id()) {
+        if let Some(other) = other_store(&read.stores, cursor.dispensary_id()) {
             return Err(wrong_store(response, cursor.dispensary_id(), other));
         }
         let next = cursor.after(&read, self.per_page);

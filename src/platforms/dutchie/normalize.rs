@@ -12,14 +12,12 @@ mod wire;
 
 use std::collections::HashMap;
 
-use chrono::{DateTime, NaiveDateTime, Utc};
-use serde_json::value::RawValue;
-
 use crate::platforms::offer::{NO_LABEL, Offer};
 use crate::platforms::reading::brand::brand;
 use crate::platforms::reading::potency;
 use crate::platforms::reading::reader::{self, Reader};
 use crate::platforms::reading::text::text;
+use crate::platforms::reading::time::time;
 use domain::menu::product::{Product, UpstreamStatus};
 use domain::menu::{MenuBuilder, NormalMenu, NormalPage, NormaliseError, Warning, Warnings};
 use domain::switches::word;
@@ -36,19 +34,6 @@ pub struct PageRead {
     pub total_pages: Option<usize>,
     /// The stores that its products say they are of, and how many say so.
     pub stores: HashMap<String, usize>,
-}
-
-impl PageRead {
-    /// The store that most of the others are of, where fewer than half of the products that name a store name
-    /// the one that was asked for.
-    pub fn other_store(&self, asked: &str) -> Option<&str> {
-        let ours = self.stores.get(asked).copied().unwrap_or_default();
-        if ours * 2 >= self.stores.values().sum() {
-            return None;
-        }
-        let others = self.stores.iter().filter(|(store, _)| *store != asked);
-        others.max_by_key(|(_, count)| **count).map(|(store, _)| store.as_str())
-    }
 }
 
 /// Normalises the pages of one crawl.
@@ -209,32 +194,6 @@ fn image(item: &WireProduct<'_>, read: &mut Reader<'_>) -> Option<String> {
         let is_inactive = image.active.is_some_and(|active| active.get() == "false");
         if is_inactive { None } else { read.address(image.url, "images.url") }
     })
-}
-
-/// Epoch milliseconds (a number or a string of one) or ISO 8601, in UTC where it names no offset; within
-/// 1970…2100.
-fn time(raw: Option<&RawValue>, field: &'static str, read: &mut Reader<'_>) -> Option<DateTime<Utc>> {
-    let text = read.text(raw, field)?;
-    let time = match text.parse::<i64>() {
-        Ok(milliseconds) => DateTime::from_timestamp_millis(milliseconds),
-        Err(_) => DateTime::parse_from_rfc3339(&text).map(|time| time.to_utc()).or_else(|_| without_offset(&text)).ok(),
-    };
-    let Some(time) = time else {
-        read.warn("bad_field", &format!("{field}: '{text}' is not a time"));
-        return None;
-    };
-    let clamped = time.clamp(DateTime::UNIX_EPOCH, MAX_TIME);
-    if clamped != time {
-        read.warn("odd_time", &format!("{field}: '{text}' is not within 1970 and 2100"));
-    }
-    Some(clamped)
-}
-
-/// 2100-01-01: a database refuses times that are farther off than any that is meant.
-const MAX_TIME: DateTime<Utc> = DateTime::from_timestamp_nanos(4_102_444_800_000_000_000);
-
-fn without_offset(text: &str) -> chrono::ParseResult<DateTime<Utc>> {
-    NaiveDateTime::parse_from_str(&text.replace(' ', "T"), "%Y-%m-%dT%H:%M:%S%.f").map(|time| time.and_utc())
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use serde::Deserialize;
 use super::reader::{Reader, unquoted};
 use super::{Raw, decimal};
 use domain::menu::product::{Potency, PotencyUnit};
+use domain::switches::word;
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
@@ -34,6 +35,27 @@ fn structured(content: Content<'_>, field: &'static str, read: &mut Reader<'_>) 
         read.unknown_unit(name.as_deref(), field);
     }
     of(values, unit)
+}
+
+/// Units as platforms write them beside a number.
+const NAMED_UNITS: [(&str, PotencyUnit); 5] = [
+    ("%", PotencyUnit::Percentage),
+    ("percent", PotencyUnit::Percentage),
+    ("percentage", PotencyUnit::Percentage),
+    ("mg", PotencyUnit::Milligrams),
+    ("mg/g", PotencyUnit::MilligramsPerGram),
+];
+
+/// A number with its unit in a field of its own; null is none.
+pub fn measured(value: Raw<'_>, unit: Raw<'_>, field: &'static str, read: &mut Reader<'_>) -> Option<Potency> {
+    let json = value.filter(|raw| raw.get() != "null")?.get();
+    let Some(value) = decimal::float(json) else { return read.bad_field(field, "a number") };
+    let name = read.text(unit, field);
+    let unit = name.as_deref().and_then(|name| word(name, &NAMED_UNITS));
+    if unit.is_none() {
+        read.unknown_unit(name.as_deref(), field);
+    }
+    of(vec![value], unit).filter(|potency| potency.min.is_some())
 }
 
 const WRITTEN_UNITS: [(&str, PotencyUnit); 3] =

@@ -8,6 +8,7 @@ pub mod jane;
 pub mod menu_url;
 pub mod normaliser;
 pub mod proxy_list;
+pub mod rest;
 pub mod robots;
 pub mod socks_reply;
 pub mod storage_path;

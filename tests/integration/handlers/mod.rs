@@ -24,3 +24,4 @@ mod switches;
 pub mod test_sessions;
 pub mod test_store;
 mod unit_prices;
+mod weedmaps;

@@ -1,0 +1,90 @@
+//! A listing as a [`FoundStore`], with the reason why it must not be promoted, if there is one.
+
+use serde_json::Value;
+
+use super::license::License;
+use super::menu_url::{Listing, ListingKind};
+use super::requests::Addresses;
+use crate::platforms::menu_address;
+use crate::platforms::reading::value::{degrees, key, text};
+use domain::store;
+use domain::store::{FoundStore, RejectionReason};
+use domain::switches::word;
+
+/// Kinds of listings; those without a menu of goods have none.
+const KINDS: [(&str, Option<ListingKind>); 4] = [
+    ("dispensary", Some(ListingKind::Dispensaries)),
+    ("delivery", Some(ListingKind::Deliveries)),
+    ("doctor", None),
+    ("store", None),
+];
+
+/// None when it has no id that could be a key.
+pub fn read(listing: &Value, addresses: &Addresses) -> Option<FoundStore> {
+    let slug = key(&listing["slug"]);
+    let address = address_of(listing, slug.as_deref(), addresses);
+    let license = text(&listing["license_type"]).and_then(|license| License::read(&license));
+    Some(FoundStore {
+        platform_dispensary_id: key(&listing["wmid"]).or_else(|| key(&listing["id"]))?,
+        name: text(&listing["name"]).unwrap_or_default(),
+        menu_url: address.as_ref().map(|(menu_url, _)| menu_url.clone()),
+        // a storefront may have the slug of a courier, and a slug names one store
+        slug: slug.filter(|_| !address.is_some_and(|(_, listing)| listing.is_courier())),
+        address: text(&listing["address"]),
+        city: text(&listing["city"]),
+        state: state(listing),
+        zip: text(&listing["zip_code"]),
+        latitude: degrees(&listing["latitude"], 90.0),
+        longitude: degrees(&listing["longitude"], 180.0),
+        phone: text(&listing["phone_number"]),
+        timezone: text(&listing["timezone"]),
+        is_recreational: license
+            .map(|license| license.is_recreational)
+            .or_else(|| listing["is_recreational"].as_bool()),
+        is_medical: license.map(|license| license.is_medical),
+        licences: licences(listing),
+        website: text(&listing["website"]),
+        email: text(&listing["email"]),
+        rejection_reason: rejection_reason(listing),
+        ..FoundStore::default()
+    })
+}
+
+/// Numbers of `licenses`, or the single `license_number`.
+fn licences(listing: &Value) -> Vec<String> {
+    let listed = listing["licenses"].as_array().into_iter().flatten().map(|license| &license["number"]);
+    listed.chain([&listing["license_number"]]).filter_map(text).collect()
+}
+
+fn rejection_reason(listing: &Value) -> Option<RejectionReason> {
+    if text(&listing["name"]).is_none() {
+        return Some(RejectionReason::NoName);
+    }
+    if kind(listing) == Some(None) {
+        return Some(RejectionReason::NotAStore);
+    }
+    if listing["menu_items_count"].as_u64() == Some(0) || listing["published"] == false {
+        return Some(RejectionReason::NotOpen);
+    }
+    state(listing).is_none().then_some(RejectionReason::NoUsState)
+}
+
+fn state(listing: &Value) -> Option<String> {
+    text(&listing["state"]).and_then(|state| store::us_states::code(&state)).map(str::to_owned)
+}
+
+/// None: the word is missing or unknown.
+fn kind(listing: &Value) -> Option<Option<ListingKind>> {
+    text(&listing["type"]).and_then(|kind| word(&kind, &KINDS))
+}
+
+/// The address of its menu, and the listing by which the menu is asked for.
+fn address_of(listing: &Value, slug: Option<&str>, addresses: &Addresses) -> Option<(String, Listing)> {
+    let given = text(&listing["web_url"]).and_then(|address| Some((address.clone(), Listing::of_url(&address)?)));
+    given.or_else(|| {
+        let slug = slug.filter(|slug| menu_address::is_name(slug))?.to_owned();
+        let kind = kind(listing).flatten().unwrap_or(ListingKind::Dispensaries);
+        let listing = Listing { kind, slug };
+        Some((addresses.page_of(&listing).to_string(), listing))
+    })
+}
