@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::json;
 use utoipa::IntoParams;
 
-use super::{ApiError, Body, Caller, Changes, Consumer, Listing, NoParameters, Operator, PageJson, Path, Viewer};
+use super::{ApiError, Body, Caller, Changes, Listing, NoParameters, Operator, PageJson, Path, Viewer};
 use crate::stores::StorePath;
 use contract::position::Position;
 use contract::problem::Problem;
@@ -28,7 +28,7 @@ pub struct RetailerPath {
 /// Lists retailers with their stores, by id. A store that is alone has no retailer.
 #[utoipa::path(get, path = "/api/retailers", tag = "stores", responses((status = 200, body = RetailerPage)))]
 pub async fn list(
-    caller: Caller<Consumer>,
+    caller: Caller<Viewer>,
     Listing { filter, limit, cursor }: Listing<RetailerFilter, Position<RetailerId>>,
 ) -> Result<PageJson<RetailerPage, String>, ApiError> {
     let client = caller.client().await?;
@@ -41,7 +41,7 @@ pub async fn list(
 /// One retailer with its stores.
 #[utoipa::path(get, path = "/api/retailers/{id}", tag = "stores", responses((status = 200, body = Retailer)))]
 pub async fn show(
-    caller: Caller<Consumer>,
+    caller: Caller<Viewer>,
     Path(RetailerPath { id }): Path<RetailerPath>,
 ) -> Result<Json<Retailer>, ApiError> {
     let retailer = retailers::get(&caller.client().await?, id).await?;
