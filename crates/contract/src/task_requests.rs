@@ -251,7 +251,7 @@ mod tests {
     #[case::no_store(json!({"role": "payload_fetch"}), "dispensary_id")]
     #[case::a_store_too_many(json!({"role": "analytics_refresh", "dispensary_id": 7}), "dispensary_id")]
     #[case::no_platform(json!({"role": "store_discovery"}), "platform")]
-    #[case::platform(json!({"role": "store_discovery", "platform": "weedmaps"}), "platform")]
+    #[case::platform(json!({"role": "store_discovery", "platform": "moon"}), "platform")]
     #[case::priority(json!({"role": "analytics_refresh", "priority": 1001}), "priority")]
     #[case::huge_priority(json!({"role": "analytics_refresh", "priority": 1i64 << 40}), "priority")]
     #[case::retries(json!({"role": "analytics_refresh", "max_retries": -1}), "max_retries")]

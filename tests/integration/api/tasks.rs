@@ -253,14 +253,14 @@ async fn a_task_parked_by_hand_for_ever_does_not_spoil_the_list() {
 async fn a_task_of_an_unknown_platform_or_role_is_shown_with_its_words() {
     let server = Server::start().await;
     let sql = "INSERT INTO task_kinds (name, family, notifies) VALUES ('of_a_newer_program', 'crawl', true);
-               INSERT INTO worker_tasks (id, role, platform) VALUES (1, 'of_a_newer_program', 'weedmaps')";
+               INSERT INTO worker_tasks (id, role, platform) VALUES (1, 'of_a_newer_program', 'moon')";
     server.database.raw.batch_execute(sql).await.unwrap();
     let page = server.get("/api/tasks").await.expect(200);
     let task = &page["tasks"][0];
-    assert_eq!((&task["role"], &task["platform"]), (&"of_a_newer_program".into(), &"weedmaps".into()));
+    assert_eq!((&task["role"], &task["platform"]), (&"of_a_newer_program".into(), &"moon".into()));
 
     let page: TaskPage = serde_json::from_value(page).unwrap();
-    assert_eq!(page.tasks[0].platform, Some(Word::Other("weedmaps".to_owned())));
+    assert_eq!(page.tasks[0].platform, Some(Word::Other("moon".to_owned())));
     let counts: TaskCounts = serde_json::from_value(server.get("/api/tasks/counts").await.expect(200)).unwrap();
     assert_eq!(counts.by_role[&Word::Other("of_a_newer_program".to_owned())].pending, 1);
     assert_eq!(counts.by_role[&Word::Known(Role::PayloadFetch)].pending, 0);
