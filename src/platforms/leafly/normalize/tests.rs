@@ -78,7 +78,9 @@ fn the_rows_of_both_menus_are_two_products() {
 }
 
 /// Label, size in milligrams, price, special.
-fn offers(product: &Product) -> Vec<(&str, Option<i64>, Option<i32>, Option<i32>)> {
+type OptionOffer<'a> = (&'a str, Option<i64>, Option<i32>, Option<i32>);
+
+fn offers(product: &Product) -> Vec<OptionOffer<'_>> {
     let offer = |of: &Variant| (of.size_mg, of.price_rec, of.special_price_rec);
     let variants = product.variants.iter().map(|variant| (variant.option_label.as_str(), offer(variant)));
     variants.map(|(label, (size, price, special))| (label, size, price, special)).collect()
@@ -116,10 +118,7 @@ fn variant(quantity: &str, price: Value, deal: Value) -> Value {
     &[("each", Some(100), Some(500), None)]
 )]
 #[case::with_nothing(json!([{ "price": 40 }, { "price": null }]), &[("N/A", None, Some(4000), None), ("N/A", None, None, None)])]
-fn an_item_has_its_variants_as_options(
-    #[case] variants: Value,
-    #[case] expected: &[(&str, Option<i64>, Option<i32>, Option<i32>)],
-) {
+fn an_item_has_its_variants_as_options(#[case] variants: Value, #[case] expected: &[OptionOffer<'_>]) {
     assert_eq!(offers(&product(json!({ "variants": variants }))), expected);
 }
 

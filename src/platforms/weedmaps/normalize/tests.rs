@@ -74,7 +74,9 @@ fn tier(label: Value, price: Value) -> Value {
 }
 
 /// Label, size in milligrams, price, special.
-fn offers(product: &Product) -> Vec<(&str, Option<i64>, Option<i32>, Option<i32>)> {
+type OptionOffer<'a> = (&'a str, Option<i64>, Option<i32>, Option<i32>);
+
+fn offers(product: &Product) -> Vec<OptionOffer<'_>> {
     let offer = |of: &'_ Variant| (of.size_mg, of.price_rec, of.special_price_rec);
     product
         .variants
@@ -111,10 +113,7 @@ fn offers(product: &Product) -> Vec<(&str, Option<i64>, Option<i32>, Option<i32>
 #[case::the_main_price_for_none(json!({ "grams_per_eighth": 3.5 }), &[("1/8 oz", Some(3500), Some(4000), Some(3200))])]
 #[case::hidden_ones(json!({ "gram": [{ "label": "1 g", "price": null }] }), &[("1/8 oz", Some(3500), Some(4000), Some(3200))])]
 #[case::of_no_known_shape(json!({ "gram": 7 }), &[("1/8 oz", Some(3500), Some(4000), Some(3200))])]
-fn prices_come_in_several_shapes(
-    #[case] prices: Value,
-    #[case] expected: &[(&str, Option<i64>, Option<i32>, Option<i32>)],
-) {
+fn prices_come_in_several_shapes(#[case] prices: Value, #[case] expected: &[OptionOffer<'_>]) {
     assert_eq!(offers(&product(json!({ "prices": prices }))), expected);
 }
 
