@@ -25,16 +25,18 @@ pub fn fault(platform: Platform, menu_url: &str, sites: impl IntoIterator<Item =
     let host = host_of(menu_url)?;
     let mut known: Vec<String> = sites.into_iter().collect();
     known.dedup();
-    let is_within = |site: &String| {
-        host.strip_suffix(site.as_str()).is_some_and(|before| before.is_empty() || before.ends_with('.'))
-    };
-    (!known.iter().any(is_within)).then(|| {
+    (!known.iter().any(|site| is_within(&host, site))).then(|| {
         format!(
             "menu_url {menu_url} is on {host}, which {platform} does not know (it knows {}): give the store's slug or its \
              platform_dispensary_id instead (--slug SLUG, --platform-id ID)",
             known.join(", ")
         )
     })
+}
+
+/// Whether the host is the site or one of its subdomains.
+pub fn is_within(host: &str, site: &str) -> bool {
+    host.strip_suffix(site).is_some_and(|before| before.is_empty() || before.ends_with('.'))
 }
 
 pub fn host_of(url: &str) -> Option<String> {

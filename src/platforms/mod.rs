@@ -18,6 +18,8 @@ mod menu_address;
 mod offer;
 mod reading;
 mod rest;
+#[cfg(test)]
+mod tests;
 
 use bytes::Bytes;
 use chrono::{DateTime, Utc};

@@ -5,8 +5,7 @@ use serde_json::Value;
 use url::Url;
 
 use super::{MenuUrl, requests};
-use crate::platforms::reading::value::{degrees, key, text};
-use domain::store;
+use crate::platforms::reading::value::{self, degrees, key, text};
 use domain::store::{FoundStore, RejectionReason};
 use domain::switches::word;
 
@@ -43,7 +42,7 @@ pub fn read(store: &Value, base_url: &Url) -> Option<FoundStore> {
         slug,
         address: address(store),
         city: text(&location["city"]),
-        state: text(&location["state"]).and_then(|state| store::us_states::code(&state)).map(str::to_owned),
+        state: value::state(&location["state"]),
         zip: text(&location["zipcode"]),
         latitude: degrees(&coordinates[1], 90.0),
         longitude: degrees(&coordinates[0], 180.0),

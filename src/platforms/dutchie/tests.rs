@@ -1,13 +1,12 @@
 //! Requests byte by byte, and how answers are classified.
 
 use bytes::Bytes;
-use http::{HeaderMap, StatusCode};
 use rstest::rstest;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::platforms::tests;
 use crate::stealth::RequestKind;
-use foundation::memory::MemoryPermit;
 
 fn adapter() -> Dutchie {
     let config = settings::Config::with(&[]).unwrap().platform.dutchie;
@@ -16,29 +15,14 @@ fn adapter() -> Dutchie {
 
 fn store() -> Store {
     Store {
-        id: 1,
-        name: "Deeply Rooted".to_owned(),
-        platform: Platform::Dutchie,
-        platform_dispensary_id: Some("6405ef617056e8014d79101b".to_owned()),
         slug: Some("deeply-rooted".to_owned()),
         menu_url: Some("https://dutchie.com/embedded-menu/deeply-rooted".to_owned()),
-        api_host: None,
-        api_path: None,
-        state: Some("AZ".to_owned()),
-        timezone: None,
-        crawl_enabled: true,
+        ..tests::store(Platform::Dutchie, "6405ef617056e8014d79101b")
     }
 }
 
 fn answer(status: u16, body: &str) -> Response {
-    Response {
-        host: "dutchie.com".to_owned(),
-        status: StatusCode::from_u16(status).unwrap(),
-        headers: HeaderMap::new(),
-        raw: Bytes::copy_from_slice(body.as_bytes()),
-        body: Bytes::copy_from_slice(body.as_bytes()),
-        memory: MemoryPermit::default(),
-    }
+    tests::answer("dutchie.com", status, body)
 }
 
 #[test]

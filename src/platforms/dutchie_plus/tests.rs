@@ -1,11 +1,9 @@
 //! The request byte by byte, where the key goes, and how answers are classified.
 
-use bytes::Bytes;
-use http::{HeaderMap, StatusCode};
 use rstest::rstest;
 
 use super::*;
-use foundation::memory::MemoryPermit;
+use crate::platforms::tests;
 
 fn adapter(key: &str) -> DutchiePlus {
     let mut config = settings::Config::with(&[]).unwrap().platform.dutchie_plus;
@@ -16,29 +14,14 @@ fn adapter(key: &str) -> DutchiePlus {
 
 fn store() -> Store {
     Store {
-        id: 1,
-        name: "Deeply Rooted".to_owned(),
-        platform: Platform::DutchiePlus,
-        platform_dispensary_id: Some("6405ef617056e8014d79101b".to_owned()),
-        slug: None,
-        menu_url: None,
         api_host: Some("elsewhere.example".to_owned()),
         api_path: Some("/elsewhere".to_owned()),
-        state: Some("AZ".to_owned()),
-        timezone: None,
-        crawl_enabled: true,
+        ..tests::store(Platform::DutchiePlus, "6405ef617056e8014d79101b")
     }
 }
 
 fn answer(status: u16, body: &str) -> Response {
-    Response {
-        host: "plus.dutchie.com".to_owned(),
-        status: StatusCode::from_u16(status).unwrap(),
-        headers: HeaderMap::new(),
-        raw: Bytes::copy_from_slice(body.as_bytes()),
-        body: Bytes::copy_from_slice(body.as_bytes()),
-        memory: MemoryPermit::default(),
-    }
+    tests::answer("plus.dutchie.com", status, body)
 }
 
 fn menu_request() -> Request {

@@ -39,8 +39,7 @@ pub fn key(menu_url: &str) -> Option<String> {
 pub fn fault(menu_url: &str, page_url: &str) -> Option<String> {
     let host_of = |text: &str| menu_address::parse(text).and_then(|url| url.host_str().map(str::to_owned));
     let host = host_of(menu_url).unwrap_or_default();
-    let is_of_site = host.strip_suffix(SITE).is_some_and(|before| before.is_empty() || before.ends_with('.'));
-    let is_known = is_of_site || host_of(page_url).is_some_and(|own| own == host);
+    let is_known = menu_address::is_within(&host, SITE) || host_of(page_url).is_some_and(|own| own == host);
     let is_good = is_known && MenuUrl::parse(menu_url).is_some();
     (!is_good).then(|| {
         format!(

@@ -14,7 +14,7 @@ use bytes::Bytes;
 use serde_json::json;
 use url::{Url, form_urlencoded};
 
-use super::answer_errors::{unreadable, wrong_store};
+use super::answer_errors::{other_store, unreadable, wrong_store};
 use super::definition::bodies;
 use super::{Adapter, AddressField, BadPlatform, Definition, DiscoveryPoint, MenuPart, Query, StoresPart, rest};
 use crate::stealth::{FetchError, Request, RequestKind, Response, Secrets};
@@ -39,7 +39,6 @@ const STORE: &str = "store";
 const AGENT: &str = "Algolia%20for%20JavaScript%20(4.24.0)%3B%20Browser%20(lite)";
 /// A 403 with a JSON body refuses the key.
 const SECRETS: Secrets = Secrets { headers: &[], query: &["x-algolia-api-key"], refused_by: &[403] };
-const NOT_FOUND: u16 = 404;
 
 pub struct Jane {
     menus: Url,
@@ -171,7 +170,7 @@ impl Adapter for Jane {
 
     fn read_store(&self, query: &Query, response: &Response) -> Result<Option<FoundStore>, FetchError> {
         let asked: StoreName = query.cursor()?;
-        if response.status == NOT_FOUND {
+        if rest::is_not_found(response) {
             return Err(FetchError::NotFound { what: format!("no store {}", asked.text()) });
         }
         let document = rest::document(query.operation, response)?;
@@ -208,7 +207,7 @@ impl Adapter for Jane {
         let read = normalize::read_page(cursor.page(), &response.body)
             .map_err(|error| rest::menu_error(query.operation, response, error))?;
         rest::require_success(query.operation, response)?;
-        if let Some(other) = read.other_store(cursor.store()) {
+        if let Some(other) = other_store(&read.stores, cursor.store()) {
             return Err(wrong_store(response, cursor.store(), other));
         }
         let next = cursor.after(&read, self.per_page).map(|next| self.menu_page(query.referer.clone(), &next));

@@ -107,16 +107,6 @@ impl PageRead {
         let product = product(id, &hit, &mut self.page.warnings);
         self.page.push(product)
     }
-
-    /// A store that most of the others are of, where fewer than half of the hits are of the one that was asked for.
-    pub fn other_store(&self, asked: &str) -> Option<&str> {
-        let ours = self.stores.get(asked).copied().unwrap_or_default();
-        if ours * 2 >= self.stores.values().sum() {
-            return None;
-        }
-        let others = self.stores.iter().filter(|(store, _)| *store != asked);
-        others.max_by_key(|(_, count)| **count).map(|(store, _)| store.as_str())
-    }
 }
 
 /// None if it is not an object, or has no id that could be a key.

@@ -1,11 +1,10 @@
 //! The request byte by byte, where the key goes, the way through a menu that is too large, and how answers are judged.
 
-use http::{HeaderMap, StatusCode};
 use rstest::rstest;
 use serde_json::Value;
 
 use super::*;
-use foundation::memory::MemoryPermit;
+use crate::platforms::tests;
 
 fn adapter(key: &str) -> Jane {
     let mut settings = settings::Config::with(&[]).unwrap().platform.jane;
@@ -15,29 +14,15 @@ fn adapter(key: &str) -> Jane {
 
 fn store() -> Store {
     Store {
-        id: 1,
-        name: "Copper Fern".to_owned(),
-        platform: Platform::Jane,
-        platform_dispensary_id: Some("5876".to_owned()),
         slug: Some("copper-fern".to_owned()),
-        menu_url: None,
         api_host: Some("elsewhere.example".to_owned()),
         api_path: Some("/elsewhere".to_owned()),
-        state: Some("AZ".to_owned()),
-        timezone: None,
-        crawl_enabled: true,
+        ..tests::store(Platform::Jane, "5876")
     }
 }
 
 fn answer(status: u16, body: &str) -> Response {
-    Response {
-        host: "search.iheartjane.com".to_owned(),
-        status: StatusCode::from_u16(status).unwrap(),
-        headers: HeaderMap::new(),
-        raw: Bytes::copy_from_slice(body.as_bytes()),
-        body: Bytes::copy_from_slice(body.as_bytes()),
-        memory: MemoryPermit::default(),
-    }
+    tests::answer("search.iheartjane.com", status, body)
 }
 
 fn menu_query() -> Query {

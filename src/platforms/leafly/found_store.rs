@@ -4,15 +4,14 @@ use serde_json::Value;
 
 use super::requests::Addresses;
 use crate::platforms::menu_address;
-use crate::platforms::reading::value::{degrees, key, text};
-use domain::store;
+use crate::platforms::reading::value::{self, degrees, key, text};
 use domain::store::{FoundStore, RejectionReason};
 
 /// None when it has no slug by which its menu could be asked for: the slug is also its id.
 pub fn read(store: &Value, addresses: &Addresses) -> Option<FoundStore> {
     let slug = key(&store["slug"]).filter(|slug| menu_address::is_name(slug))?;
     let place = &store["locations"][0];
-    let state = text(&store["state"]).and_then(|state| store::us_states::code(&state)).map(str::to_owned);
+    let state = value::state(&store["state"]);
     let mut found = FoundStore {
         address: address(store),
         city: text(&store["city"]),

@@ -1,12 +1,10 @@
 //! The addresses byte by byte, and how answers are classified.
 
-use bytes::Bytes;
-use http::{HeaderMap, StatusCode};
 use rstest::rstest;
 use serde_json::json;
 
 use super::*;
-use foundation::memory::MemoryPermit;
+use crate::platforms::tests;
 
 fn adapter() -> Leafly {
     Leafly::new(&settings::Config::with(&[]).unwrap().platform.leafly).unwrap()
@@ -14,29 +12,15 @@ fn adapter() -> Leafly {
 
 fn store() -> Store {
     Store {
-        id: 1,
-        name: "Copper Fern".to_owned(),
-        platform: Platform::Leafly,
-        platform_dispensary_id: Some("copper-fern".to_owned()),
         slug: Some("another-slug".to_owned()),
-        menu_url: None,
         api_host: Some("elsewhere.example".to_owned()),
         api_path: Some("/elsewhere".to_owned()),
-        state: Some("AZ".to_owned()),
-        timezone: None,
-        crawl_enabled: true,
+        ..tests::store(Platform::Leafly, "copper-fern")
     }
 }
 
 fn answer(status: u16, body: &str) -> Response {
-    Response {
-        host: "consumer-api.leafly.com".to_owned(),
-        status: StatusCode::from_u16(status).unwrap(),
-        headers: HeaderMap::new(),
-        raw: Bytes::copy_from_slice(body.as_bytes()),
-        body: Bytes::copy_from_slice(body.as_bytes()),
-        memory: MemoryPermit::default(),
-    }
+    tests::answer("consumer-api.leafly.com", status, body)
 }
 
 fn menu_page(slugs: &[&str], total: Value) -> String {

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::reader;
+use domain::store::us_states;
 
 /// A string, or a number as its text. Trimmed; blank is absent.
 pub fn text(value: &Value) -> Option<String> {
@@ -16,6 +17,11 @@ pub fn text(value: &Value) -> Option<String> {
 /// None when it is too long: part of an id or slug is another one.
 pub fn key(value: &Value) -> Option<String> {
     text(value).filter(|text| reader::fits_a_key(text))
+}
+
+/// The code of a US state that is written as its code or its name.
+pub fn state(value: &Value) -> Option<String> {
+    text(value).and_then(|state| us_states::code(&state)).map(str::to_owned)
 }
 
 /// A latitude or longitude, at most `limit` from zero.

@@ -6,8 +6,7 @@ use super::license::License;
 use super::menu_url::{Listing, ListingKind};
 use super::requests::Addresses;
 use crate::platforms::menu_address;
-use crate::platforms::reading::value::{degrees, key, text};
-use domain::store;
+use crate::platforms::reading::value::{self, degrees, key, text};
 use domain::store::{FoundStore, RejectionReason};
 use domain::switches::word;
 
@@ -32,7 +31,7 @@ pub fn read(listing: &Value, addresses: &Addresses) -> Option<FoundStore> {
         slug: slug.filter(|_| !address.is_some_and(|(_, listing)| listing.is_courier())),
         address: text(&listing["address"]),
         city: text(&listing["city"]),
-        state: state(listing),
+        state: value::state(&listing["state"]),
         zip: text(&listing["zip_code"]),
         latitude: degrees(&listing["latitude"], 90.0),
         longitude: degrees(&listing["longitude"], 180.0),
@@ -66,11 +65,7 @@ fn rejection_reason(listing: &Value) -> Option<RejectionReason> {
     if listing["menu_items_count"].as_u64() == Some(0) || listing["published"] == false {
         return Some(RejectionReason::NotOpen);
     }
-    state(listing).is_none().then_some(RejectionReason::NoUsState)
-}
-
-fn state(listing: &Value) -> Option<String> {
-    text(&listing["state"]).and_then(|state| store::us_states::code(&state)).map(str::to_owned)
+    value::state(&listing["state"]).is_none().then_some(RejectionReason::NoUsState)
 }
 
 /// None: the word is missing or unknown.

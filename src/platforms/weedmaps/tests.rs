@@ -1,13 +1,11 @@
 //! The addresses byte by byte, and how answers are classified.
 
-use bytes::Bytes;
-use http::{HeaderMap, StatusCode};
 use rstest::rstest;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::platforms::tests;
 use crate::stealth::RequestKind;
-use foundation::memory::MemoryPermit;
 
 fn adapter() -> Weedmaps {
     Weedmaps::new(&settings::Config::with(&[]).unwrap().platform.weedmaps).unwrap()
@@ -15,29 +13,16 @@ fn adapter() -> Weedmaps {
 
 fn store() -> Store {
     Store {
-        id: 1,
-        name: "Copper Fern".to_owned(),
-        platform: Platform::Weedmaps,
-        platform_dispensary_id: Some("51000".to_owned()),
         slug: Some("copper-fern".to_owned()),
         menu_url: Some("https://weedmaps.com/deliveries/copper-fern/menu".to_owned()),
         api_host: Some("elsewhere.example".to_owned()),
         api_path: Some("/elsewhere".to_owned()),
-        state: Some("AZ".to_owned()),
-        timezone: None,
-        crawl_enabled: true,
+        ..tests::store(Platform::Weedmaps, "51000")
     }
 }
 
 fn answer(status: u16, body: &str) -> Response {
-    Response {
-        host: "api-g.weedmaps.com".to_owned(),
-        status: StatusCode::from_u16(status).unwrap(),
-        headers: HeaderMap::new(),
-        raw: Bytes::copy_from_slice(body.as_bytes()),
-        body: Bytes::copy_from_slice(body.as_bytes()),
-        memory: MemoryPermit::default(),
-    }
+    tests::answer("api-g.weedmaps.com", status, body)
 }
 
 fn menu_page(items: usize, total: Value) -> String {

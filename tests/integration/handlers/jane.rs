@@ -1,24 +1,21 @@
 //! Stores of Jane, the whole way: menus behind a key, through the proxies, to rows; single stores and those around a point.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
-use db::demo::report;
-use db::demo::report::products;
 use db::demo::report::products::ProductRecord;
 use db::tasks::{self, NewTask};
 use domain::store::Platform;
 use domain::task::role::Role;
-use drover::simulated;
 use queue::TaskError;
 use rstest::rstest;
 use serde_json::json;
 use settings::Config;
-use sim::{OracleProduct, OracleStore, Settings, Simulator};
+use sim::{Settings, Simulator};
 use testkit::{Child, Farm, PATIENCE, until};
 
 use super::harness::HandlerHarness;
-use super::simulated::{become_store, crawl, simulator};
+use super::platform_stores::{self, change, one_store};
+use super::simulated::{crawl, simulator};
 use super::test_sessions;
 use crate::api::canaries::{Canaries, rows};
 
@@ -32,23 +29,8 @@ fn config(sim: &Simulator, key: &str, per_page: u32) -> Config {
     config
 }
 
-/// Harnesses of one service, one for each store.
 async fn harnesses(sim: &Simulator, config: &Config) -> Vec<HandlerHarness> {
-    let first = HandlerHarness::configured(config, test_sessions::proxies(sim)).await;
-    let mut all = Vec::new();
-    for number in 1..sim.stores().len() {
-        all.push(HandlerHarness {
-            store: first.store.beside(&format!("Store {number}")).await,
-            storage: tempfile::tempdir().unwrap(),
-            services: Arc::clone(&first.services),
-        });
-    }
-    all.insert(0, first);
-    for (harness, seed) in all.iter().zip(sim.jane_stores()) {
-        become_store(harness, &seed, Some(&seed.platform_dispensary_id)).await;
-    }
-    change(&all[0], "platform = 'jane'").await;
-    all
+    platform_stores::harnesses(sim, config, Platform::Jane, &sim.jane_stores()).await
 }
 
 /// The harness of a world with one store.
@@ -56,28 +38,13 @@ async fn harness(sim: &Simulator, config: &Config) -> HandlerHarness {
     harnesses(sim, config).await.remove(0)
 }
 
-/// Changes the rows of all stores.
-async fn change(harness: &HandlerHarness, set: &str) {
-    harness.store.database.raw.batch_execute(&format!("UPDATE dispensaries SET {set}")).await.unwrap();
-}
-
-fn one_store(products: usize) -> Simulator {
-    simulator(Settings { stores: 1, products_per_store: products..=products, ..Settings::default() })
-}
-
 /// Differences between the tables and what they must hold after that crawl.
 async fn differences(harness: &HandlerHarness, sim: &Simulator, crawl: u32) -> Vec<String> {
-    let client = harness.services.db.client().await.unwrap();
-    let found = products::all(&client, Platform::Jane).await.unwrap();
-    report::differences("product", &found, &expected(sim, crawl))
+    platform_stores::differences(harness, Platform::Jane, &expected(sim, crawl)).await
 }
 
 fn expected(sim: &Simulator, crawl: u32) -> Vec<ProductRecord> {
-    let records = |store: &OracleStore| -> Vec<ProductRecord> {
-        let record = |truth: &OracleProduct| simulated::product_record(&store.platform_dispensary_id, truth);
-        store.products.iter().map(record).collect()
-    };
-    sim.jane_oracle(crawl).iter().flat_map(records).collect()
+    platform_stores::records(&sim.jane_oracle(crawl))
 }
 
 /// Why a task fails for good.

@@ -14,6 +14,7 @@ mod jane;
 mod lost_files;
 mod made_menus;
 mod plans;
+mod platform_stores;
 mod product_fields;
 mod refresh;
 mod retention;

@@ -2,23 +2,20 @@
 //! those around a point.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 use std::time::Duration;
 
-use db::demo::report;
-use db::demo::report::products;
 use db::demo::report::products::ProductRecord;
 use domain::store::Platform;
 use domain::task::role::Role;
-use drover::simulated;
 use queue::TaskError;
 use rstest::rstest;
 use serde_json::json;
 use settings::Config;
-use sim::{OracleProduct, OracleStore, Settings, Simulator, WeedmapsFault};
+use sim::{Settings, Simulator, WeedmapsFault};
 
 use super::harness::HandlerHarness;
-use super::simulated::{become_store, crawl, simulator};
+use super::platform_stores::{self, change, one_store};
+use super::simulated::{crawl, simulator};
 use super::test_sessions;
 
 fn config(sim: &Simulator) -> Config {
@@ -31,23 +28,8 @@ fn config(sim: &Simulator) -> Config {
     config
 }
 
-/// Harnesses of one service, one for each store.
 async fn harnesses(sim: &Simulator, config: &Config) -> Vec<HandlerHarness> {
-    let first = HandlerHarness::configured(config, test_sessions::proxies(sim)).await;
-    let mut all = Vec::new();
-    for number in 1..sim.stores().len() {
-        all.push(HandlerHarness {
-            store: first.store.beside(&format!("Store {number}")).await,
-            storage: tempfile::tempdir().unwrap(),
-            services: Arc::clone(&first.services),
-        });
-    }
-    all.insert(0, first);
-    change(&all[0], "platform = 'weedmaps'").await;
-    for (harness, seed) in all.iter().zip(sim.weedmaps_stores()) {
-        become_store(harness, &seed, Some(&seed.platform_dispensary_id)).await;
-    }
-    all
+    platform_stores::harnesses(sim, config, Platform::Weedmaps, &sim.weedmaps_stores()).await
 }
 
 /// The harness of a world with one store.
@@ -55,28 +37,13 @@ async fn harness(sim: &Simulator, config: &Config) -> HandlerHarness {
     harnesses(sim, config).await.remove(0)
 }
 
-/// Changes the rows of all stores.
-async fn change(harness: &HandlerHarness, set: &str) {
-    harness.store.database.raw.batch_execute(&format!("UPDATE dispensaries SET {set}")).await.unwrap();
-}
-
-fn one_store(products: usize) -> Simulator {
-    simulator(Settings { stores: 1, products_per_store: products..=products, ..Settings::default() })
-}
-
 /// Differences between the tables and what they must hold after that crawl.
 async fn differences(harness: &HandlerHarness, sim: &Simulator, crawl: u32) -> Vec<String> {
-    let client = harness.services.db.client().await.unwrap();
-    let found = products::all(&client, Platform::Weedmaps).await.unwrap();
-    report::differences("product", &found, &expected(sim, crawl))
+    platform_stores::differences(harness, Platform::Weedmaps, &expected(sim, crawl)).await
 }
 
 fn expected(sim: &Simulator, crawl: u32) -> Vec<ProductRecord> {
-    let records = |store: &OracleStore| -> Vec<ProductRecord> {
-        let record = |truth: &OracleProduct| simulated::product_record(&store.platform_dispensary_id, truth);
-        store.products.iter().map(record).collect()
-    };
-    sim.weedmaps_oracle(crawl).iter().flat_map(records).collect()
+    platform_stores::records(&sim.weedmaps_oracle(crawl))
 }
 
 /// Why a fetch fails, for good or not.
