@@ -34,7 +34,9 @@ SELECT p.dispensary_id AS store_id, d.name AS store, d.city, d.state, p.id AS pr
        p.provider AS platform, p.provider_product_id, p.enterprise_product_id, p.first_seen_at,
        -- a row without a miss was last seen by its store's latest complete crawl
        CASE WHEN p.consecutive_misses = 0 THEN greatest(p.last_seen_at, d.last_complete_at) ELSE p.last_seen_at END AS last_seen_at,
-       p.updated_at
+       p.updated_at,
+       -- no function: it would read the table with the rights of the reader
+       (SELECT a.attributes::jsonb FROM store_attributes a WHERE a.dispensary_id = p.dispensary_id AND a.hash = p.attributes_hash) AS attributes
   FROM store_products p
  -- OFFSET 0: the store of each product by its key, whatever the statistics say; a join might read all products once a store
  CROSS JOIN LATERAL (SELECT d.name, d.city, d.state, d.last_complete_at FROM dispensaries d WHERE d.id = p.dispensary_id OFFSET 0) d;

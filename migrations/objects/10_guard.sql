@@ -217,6 +217,7 @@ CREATE OR REPLACE FUNCTION dispensaries_forget_products() RETURNS trigger LANGUA
 BEGIN
   DELETE FROM store_products p USING gone WHERE p.dispensary_id = gone.id;
   DELETE FROM store_specials s USING gone WHERE s.dispensary_id = gone.id;
+  DELETE FROM store_attributes a USING gone WHERE a.dispensary_id = gone.id;
   RETURN NULL;
 END $f$;
 

@@ -77,6 +77,7 @@ BEGIN
         ('first_seen_at', 'first crawl that found the product'),
         ('last_seen_at', 'latest crawl that found the product'),
         ('updated_at', 'when the row last changed'),
+        ('attributes', 'facts that some platforms state: strain_name, terpenes, tags, rating, reviews, item_url, brand_id, pickup, delivery'),
         ('crawl_id', 'id of the crawl that found it'),
         ('crawled_at', 'time of the crawl that found it'),
         ('gone', 'whether the product was on the menu without this option'),

@@ -47,7 +47,7 @@ pub async fn search(
     }))
 }
 
-/// One product with its specials and options.
+/// One product with its specials, attributes and options.
 #[utoipa::path(get, path = "/api/products/{id}", tag = "products", responses((status = 200, body = ProductDetail)))]
 pub async fn show(
     caller: Caller<Consumer>,

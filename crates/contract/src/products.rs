@@ -7,6 +7,7 @@ use serde_json::Value;
 use strum::{IntoStaticStr, VariantArray};
 use utoipa::{IntoParams, ToSchema};
 
+use domain::menu::attributes::Attributes;
 use domain::menu::product::ProductId;
 use domain::menu::unit_price::{NoUnitPrice, UnitBasis};
 use domain::store::{Platform, StoreId};
@@ -127,6 +128,8 @@ pub struct ProductDetail {
     /// The specials in the platform's own form.
     #[schema(value_type = Option<Object>)]
     pub specials: Option<Value>,
+    /// Facts beyond price and stock; null if the platform states none.
+    pub attributes: Option<Attributes>,
     /// Path of the brand's logo, in the form of `local_image_path`: below `/img/` without its first part.
     pub local_brand_image_path: Option<String>,
     /// Options in the order of the menu.

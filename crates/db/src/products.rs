@@ -7,8 +7,8 @@ pub mod brands;
 pub mod images;
 pub mod search;
 pub mod series;
+pub mod shared_json;
 pub mod snapshots;
-pub mod specials;
 pub mod variant_history;
 pub mod variants;
 pub mod views;
@@ -26,7 +26,7 @@ use crate::statements::{
 };
 use domain::menu::diff::KnownProduct;
 use domain::menu::known_units::KnownUnits;
-use domain::menu::product::{PotencyUnit, Product, ProductId, SpecialsJson};
+use domain::menu::product::{PotencyUnit, Product, ProductId};
 use domain::store::{Platform, StoreId};
 
 /// The products of a store, as one platform (column `provider`) names them.
@@ -95,7 +95,8 @@ columns! {
         upstream_status: TEXT = w.product.upstream_status.map(|status| status.name()),
         image_url: TEXT = &w.product.image_url,
         brand_image_url: TEXT = &w.product.brand_image_url,
-        specials_hash: INT8 = w.product.specials.as_ref().map(SpecialsJson::hash),
+        specials_hash: INT8 = w.product.specials.as_ref().map(|specials| specials.json().hash()),
+        attributes_hash: INT8 = w.product.attributes.as_ref().map(|attributes| attributes.json().hash()),
         upstream_created_at: TIMESTAMPTZ = w.product.upstream_created_at,
         upstream_updated_at: TIMESTAMPTZ = w.product.upstream_updated_at,
     }

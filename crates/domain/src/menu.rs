@@ -3,12 +3,14 @@
 //! In: a [`NormalPage`] for each answer of a crawl, in the feed's order. Out: one product per provider id,
 //! and their oddities. Bounded, whatever upstream says.
 
+pub mod attributes;
 pub mod brand;
 pub mod bundle;
 pub mod category;
 pub mod changes;
 pub mod content_hash;
 pub mod diff;
+pub mod hashed_json;
 pub mod image;
 pub mod known_units;
 pub mod product;

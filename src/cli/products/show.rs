@@ -3,6 +3,7 @@
 use crate::cli::{Env, ExitCode, amount, time, unit_price};
 use contract::products::{OptionView, ProductDetail, ProductView};
 use domain::amounts::{counted, money};
+use domain::menu::attributes::Attributes;
 use domain::menu::product::ProductId;
 
 pub async fn run(id: ProductId, env: &Env) -> anyhow::Result<ExitCode> {
@@ -13,6 +14,7 @@ pub async fn run(id: ProductId, env: &Env) -> anyhow::Result<ExitCode> {
 
 fn text(detail: &ProductDetail) -> String {
     let product = &detail.product;
+    let attributes = detail.attributes.clone().unwrap_or_default();
     let fields = [
         ("product", Some(format!("{} {}", product.id, product.name))),
         ("brand", product.brand.clone()),
@@ -25,10 +27,33 @@ fn text(detail: &ProductDetail) -> String {
         ("cbd", potency(product.cbd_min, product.cbd_max, product.cbd_unit.as_deref())),
         ("stock", Some(stock(product))),
         ("seen", Some(format!("{} to {}", time(product.first_seen_at), time(product.last_seen_at)))),
+        ("strain", attributes.strain_name.clone()),
+        ("terpenes", terpenes(&attributes)),
+        ("tags", listed(&attributes.tags)),
+        ("rating", rating(&attributes)),
+        ("page", attributes.item_url),
         ("image", product.image_url.clone()),
     ];
     let fields = fields.into_iter().filter_map(|(name, value)| Some(format!("{name:<10}{}", value?)));
     fields.chain(detail.options.iter().map(option)).collect::<Vec<_>>().join("\n")
+}
+
+/// `Myrcene 0.4 %, Pinene`
+fn terpenes(attributes: &Attributes) -> Option<String> {
+    let percent = |percent| format!(" {percent} %");
+    let named =
+        attributes.terpenes.iter().map(|of| format!("{}{}", of.name, of.percent.map(percent).unwrap_or_default()));
+    listed(&named.collect::<Vec<_>>())
+}
+
+/// `4.7 of 5 (12 reviews)`
+fn rating(attributes: &Attributes) -> Option<String> {
+    let reviews = attributes.reviews.map(|reviews| format!(" ({})", counted(reviews, "review"))).unwrap_or_default();
+    Some(format!("{} of 5{reviews}", attributes.rating?))
+}
+
+fn listed(texts: &[String]) -> Option<String> {
+    (!texts.is_empty()).then(|| texts.join(", "))
 }
 
 fn store(product: &ProductView) -> String {

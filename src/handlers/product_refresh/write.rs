@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 use super::changes::MenuChanges;
 use super::variants::{UnitPricing, VariantWrites};
 use db::products::brands::MenuBrand;
-use db::products::{ProductScope, ProductWrite};
+use db::products::{ProductScope, ProductWrite, shared_json};
 use db::stores::CrawlState;
 use db::{DbError, Tx, pipeline};
 use domain::menu;
@@ -202,7 +202,7 @@ impl MenuWrite {
     ) -> Result<(), DbError> {
         let insert = db::products::insert(tx, self.scope(), self.payload.fetched_at, 0, new);
         pipeline(insert, db::products::update(tx, self.payload.fetched_at, changed)).await?;
-        self.write_specials(tx, new, changed).await
+        self.write_shared(tx, new, changed).await
     }
 
     /// Current rows belong to the `newest` payload: this adds snapshots, moves first_seen_at and
@@ -241,24 +241,20 @@ impl MenuWrite {
         let new: Vec<ProductWrite<'_>> =
             missed.iter().map(|(id, product)| self.product_write(*id, None, product)).collect();
         db::products::insert(tx, self.scope(), fetched_at, misses, &new).await?;
-        self.write_specials(tx, &new, &[]).await?;
+        self.write_shared(tx, &new, &[]).await?;
         VariantWrites::find(tx, self.unit_pricing(), &new, &[]).await?.write(tx, self.position(), false).await
     }
 
-    /// Writes the specials, after the products: specials that none of them has any more are removed when others come.
-    async fn write_specials(
+    /// Writes the JSON that products share, after the products.
+    async fn write_shared(
         &self,
         tx: &Tx,
         new: &[ProductWrite<'_>],
         changed: &[ProductWrite<'_>],
     ) -> Result<(), DbError> {
         let store = self.payload.dispensary_id;
-        let added = db::products::specials::add(tx, store, new).await?
-            + db::products::specials::add(tx, store, changed).await?;
-        if added > 0 && !changed.is_empty() {
-            db::products::specials::forget_unused(tx, store).await?;
-        }
-        Ok(())
+        shared_json::SPECIALS.write(tx, store, new, changed).await?;
+        shared_json::ATTRIBUTES.write(tx, store, new, changed).await
     }
 
     /// The ids of the products, in the menu's order; new ones get theirs here.

@@ -148,6 +148,8 @@ fn normalise_product<'a>(
         image_url: image(item, &mut read),
         brand_image_url: brand.image_url,
         specials: specials.read(item.special_data, &mut read),
+        // its terpenes are empty, and its effects are votes
+        attributes: None,
         upstream_created_at: time(item.created_at, "createdAt", &mut read),
         upstream_updated_at: time(item.updated_at, "updatedAt", &mut read),
         variants: offer.variants,

@@ -3,6 +3,7 @@
 //! Pure: no clock, no network, no database. In: an answer of the index, as JSON text. Out: one [`Product`] per provider id, with
 //! oddities as warnings beside them; only an answer that has no hits at all is an error.
 
+mod attributes;
 mod wire;
 
 use std::collections::{BTreeMap, HashMap};
@@ -147,6 +148,7 @@ fn product(id: String, hit: &WireHit<'_>, warnings: &mut Warnings) -> Product {
         image_url: image(hit, &mut read),
         brand_image_url: read.address(hit.brand_logo_url, "brand_logo_url"),
         specials: specials(hit),
+        attributes: attributes::attributes(hit, &mut read),
         variants: offer.variants,
         provider_product_id: id,
         // the index has no more
@@ -211,11 +213,7 @@ struct Menus {
 impl Menus {
     /// A hit that names none is on the recreational one.
     fn of(hit: &WireHit<'_>, read: &mut Reader<'_>) -> Menus {
-        let named: Vec<String> = read
-            .list(hit.store_types, "store_types")
-            .into_iter()
-            .filter_map(|raw| read.text(Some(raw), "store_types"))
-            .collect();
+        let named = read.texts(hit.store_types, "store_types");
         let has = |word: &str| named.iter().any(|name| name.eq_ignore_ascii_case(word));
         let is_medical = has("medical");
         Menus { is_medical, is_recreational: has("recreational") || !is_medical }

@@ -3,6 +3,7 @@
 //! Pure: no clock, no network, no database. In: the pages of one crawl, as JSON text. Out: one [`Product`] per item's id, with
 //! oddities as warnings beside them; only a page that is not a menu page is an error.
 
+mod attributes;
 mod sizes;
 mod wire;
 
@@ -88,6 +89,7 @@ fn product(item: &MenuItem<'_>, read: &mut Reader<'_>) -> Product {
             .address(item.image_url, "imageUrl")
             .or_else(|| read.address(item.thumbnail_url, "thumbnailUrl")),
         specials: specials(item, read),
+        attributes: attributes::attributes(item, read),
         upstream_updated_at: time(item.updated_at, "updatedAt", read),
         variants: offer.variants,
         // the platform has no more

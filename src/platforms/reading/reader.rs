@@ -22,6 +22,12 @@ pub fn key_text(raw: Raw<'_>) -> Option<String> {
     scalar(raw?).ok().flatten().filter(|text| fits_a_key(text))
 }
 
+/// A text that is a segment of a path as it is.
+pub fn slug(raw: Raw<'_>) -> Option<String> {
+    let is_plain = |text: &String| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
+    key_text(raw).filter(is_plain)
+}
+
 pub struct Reader<'w> {
     id: &'w str,
     warnings: &'w mut Warnings,
@@ -90,6 +96,21 @@ impl<'w> Reader<'w> {
             self.warn("too_many", &format!("{field}: {dropped} more than {MAX_LIST}"));
         }
         kept
+    }
+
+    /// The texts of a list that are not blank; null is an empty list.
+    pub fn texts(&mut self, raw: Raw<'_>, field: &'static str) -> Vec<String> {
+        self.list(raw, field).into_iter().filter_map(|raw| self.text(Some(raw), field)).collect()
+    }
+
+    /// A Boolean; null is none.
+    pub fn flag(&mut self, raw: Raw<'_>, field: &'static str) -> Option<bool> {
+        match raw?.get() {
+            "true" => Some(true),
+            "false" => Some(false),
+            "null" => None,
+            _ => self.bad_field(field, "true or false"),
+        }
     }
 
     /// An object; null is none.

@@ -3,6 +3,7 @@
 //! Pure: no clock, no network, no database. In: the pages of one crawl, as JSON text. Out: one [`Product`] per item's id, with
 //! oddities as warnings beside them; only a page that is not a menu page is an error.
 
+mod attributes;
 mod tiers;
 mod wire;
 
@@ -59,6 +60,7 @@ fn product(item: &MenuItem<'_>, read: &mut Reader<'_>) -> Product {
     // a menu does not say what is in stock: an item that is out is removed, or stays
     let offer = Offer::new(tiers::options(item, license.unwrap_or_default(), read), true);
     let [thc, cbd] = potencies(item, read);
+    let attributes = attributes::attributes(item, &brand, read);
     Product {
         enterprise_product_id: read.text(brand.product_id, "brand_endorsement.product_id"),
         brand_name_raw: read.text(brand.brand_name, "brand_endorsement.brand_name"),
@@ -81,6 +83,7 @@ fn product(item: &MenuItem<'_>, read: &mut Reader<'_>) -> Product {
             read,
         ),
         specials: specials(item, read),
+        attributes,
         upstream_created_at: time(item.created_at, "created_at", read),
         upstream_updated_at: time(item.updated_at, "updated_at", read),
         variants: offer.variants,
@@ -158,8 +161,7 @@ fn address_of_image(raw: Raw<'_>, field: &'static str, read: &mut Reader<'_>) ->
 /// The deals of the item, by the platform's own names. Prices are never computed from them.
 fn specials(item: &MenuItem<'_>, read: &mut Reader<'_>) -> Option<SpecialsJson> {
     let title = read.text(item.current_deal_title, "current_deal_title");
-    let ids = read.list(item.deal_ids, "deal_ids");
-    let mut ids: Vec<String> = ids.into_iter().filter_map(|raw| read.text(Some(raw), "deal_ids")).collect();
+    let mut ids = read.texts(item.deal_ids, "deal_ids");
     ids.sort_unstable();
     let price: Tier<'_> = read.object(item.price, "price").unwrap_or_default();
     let label = read.text(price.discount_label, "price.discount_label");

@@ -1,5 +1,6 @@
 //! Handlers with a real database: the writes of each role.
 
+mod attributes;
 mod captured_page;
 mod changes;
 mod corrections;

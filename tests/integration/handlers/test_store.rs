@@ -6,6 +6,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use db::DbError;
 use domain::menu;
 use domain::menu::NormalMenu;
+use domain::menu::attributes::Attributes;
 use domain::menu::product::{Product, SpecialsJson, StockStatus, UpstreamStatus, Variant};
 use domain::menu::stock::Stock;
 use domain::payload::Payload;
@@ -167,6 +168,7 @@ pub fn product(id: &str) -> Product {
         stock_status: StockStatus::InStock,
         upstream_status: Some(UpstreamStatus::Active),
         specials: Some(SpecialsJson::new(r#"{"saleSpecials":[{"specialName":"Ten off"}]}"#.to_owned())),
+        attributes: Attributes { delivery: Some(true), ..Attributes::default() }.into_json(),
         variants: vec![variant("1g", 0, 1000), variant("1g", 1, 1500)],
         ..Product::default()
     }

@@ -48,6 +48,7 @@ async fn a_product_is_shown_with_its_specials_and_its_options_in_the_order_of_th
     let options: Vec<_> = shown.options.iter().map(|option| (option.option_label.as_str(), option.nth)).collect();
     assert_eq!(options, [("7g", 0), ("1g", 0), ("1g", 1)]);
     assert_eq!(shown.specials, Some(json!({"saleSpecials": [{"specialName": "Ten off"}]})));
+    assert_eq!(shown.attributes.as_ref().and_then(|attributes| attributes.delivery), Some(true));
     let document = serde_json::to_value(&shown).unwrap();
     assert_eq!((&document["name"], &document["brand"]), (&json!("Product a"), &json!("Brand")));
     assert_eq!(serde_json::from_value::<ProductDetail>(document).unwrap(), shown);

@@ -2,7 +2,7 @@
 // Facts about a product, and its origin.
 
 import { link } from "../../core/base.js";
-import { count, sentence } from "../../core/format.js";
+import { count, plural, sentence } from "../../core/format.js";
 import { html } from "../../core/html.js";
 import { StoredImage } from "../../parts/image.js";
 import { Panel } from "../../parts/panel.js";
@@ -31,6 +31,7 @@ export function Facts({ product }) {
       <dt>Category</dt><dd><bdi>
         ${[product.category, product.subcategory, product.strain_type?.toLowerCase()].filter(Boolean).join(", ") || "–"}</bdi></dd>
       <dt>Potency</dt><dd>${potency(product)}</dd>
+      ${Attributes(product.attributes)}
       <dt>Store</dt><dd><a class="link-wrap" href=${link(`/admin/stores/${product.dispensary_id}`)}>
         <bdi>${product.dispensary_name}</bdi></a> ${[product.city, product.state].filter(Boolean).join(", ")}</dd>
       <dt>Elsewhere</dt><dd><a class="link" href=${link("/admin/products", { q: product.name })}>Search this name</a></dd>
@@ -42,6 +43,18 @@ export function Facts({ product }) {
       <dt>Upstream id</dt><dd class="mono">${product.provider_product_id}</dd>
       ${product.enterprise_product_id && html`<dt>Enterprise id</dt><dd class="mono">${product.enterprise_product_id}</dd>`}
     </dl></div></${Panel}>`;
+}
+
+/** @param {ProductDetail["attributes"]} attributes */
+function Attributes(attributes) {
+  if (!attributes) return "";
+  const { strain_name: strain, terpenes = [], tags = [], rating, reviews, item_url: page } = attributes;
+  const shares = terpenes.map(({ name, percent }) => [name, percent && `${percent} %`].filter(Boolean).join(" "));
+  return html`${strain && html`<dt>Strain</dt><dd><bdi>${strain}</bdi></dd>`}
+    ${shares.length > 0 && html`<dt>Terpenes</dt><dd><bdi>${shares.join(", ")}</bdi></dd>`}
+    ${tags.length > 0 && html`<dt>Tags</dt><dd><bdi>${tags.join(", ")}</bdi></dd>`}
+    ${rating && html`<dt>Rating</dt><dd>${amount.format(rating)} of 5${reviews ? `, ${plural(reviews, "review")}` : ""}</dd>`}
+    ${page && html`<dt>Page</dt><dd><a class="link" href=${page} target="_blank" rel="noreferrer noopener">At the platform</a></dd>`}`;
 }
 
 /** @param {ProductDetail} product */

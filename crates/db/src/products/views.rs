@@ -4,11 +4,13 @@
 
 use chrono::{DateTime, Utc};
 use tokio_postgres::Row;
+use tokio_postgres::types::Json;
 
 use crate::statements::{FromRow, named, optional_json, optional_word, read_all, rows, sql, word};
 use crate::{Client, DbError, statements};
 use contract::products::{OptionView, ProductCursor, ProductDetail, ProductFilter, ProductView};
 use domain::menu;
+use domain::menu::attributes::Attributes;
 use domain::menu::product::ProductId;
 use domain::store::StoreId;
 
@@ -22,13 +24,14 @@ pub struct ProductPage {
     pub next: Option<ProductCursor>,
 }
 
-/// One product with its specials and options.
+/// One product with its specials, attributes and options.
 pub async fn detail(client: &Client, id: ProductId) -> Result<Option<ProductDetail>, DbError> {
     let Some(row) = client.query_opt(sql!("products/views/get.sql"), &[&id]).await? else { return Ok(None) };
     let options = client.query(sql!("products/views/options.sql"), &[&id, &MAX_OPTIONS]).await?;
     Ok(Some(ProductDetail {
         product: ProductView::from_row(&row)?,
         specials: optional_json(&row, "specials")?,
+        attributes: row.try_get::<_, Option<Json<Attributes>>>("attributes")?.map(|Json(attributes)| attributes),
         local_brand_image_path: row.try_get("local_brand_image_path")?,
         options: read_all(&options)?,
     }))

@@ -9,6 +9,7 @@ use std::hash::Hasher;
 use chrono::{DateTime, Utc};
 use siphasher::sip::SipHasher13;
 
+use super::attributes::AttributesJson;
 use super::product::{Potency, Product, SpecialsJson, Variant};
 
 /// Raise it when equal products must be written again: a field's encoding changes, or its column is made from
@@ -82,6 +83,7 @@ impl ContentHasher {
             upstream_updated_at: left_out,
             has_unknown_unit: left_out,
             variants: variants,
+            attributes: attributes,
         });
     }
 
@@ -109,7 +111,14 @@ impl ContentHasher {
     }
 
     fn specials(&mut self, specials: &Option<SpecialsJson>) {
-        self.number(&specials.as_ref().map(SpecialsJson::hash));
+        self.number(&specials.as_ref().map(|specials| specials.json().hash()));
+    }
+
+    /// Last and only where there are any: the products of a platform without them keep their hash.
+    fn attributes(&mut self, attributes: &Option<AttributesJson>) {
+        if let Some(attributes) = attributes {
+            self.number(&Some(attributes.lasting_hash()));
+        }
     }
 
     fn potency(&mut self, potency: &Option<Potency>) {
@@ -174,6 +183,7 @@ impl ContentHasher {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::menu::attributes::Attributes;
     use crate::menu::product::{PotencyUnit, StockStatus, UpstreamStatus};
 
     fn variant() -> Variant {
@@ -190,6 +200,10 @@ mod tests {
             quantity_censored: false,
             is_in_stock: true,
         }
+    }
+
+    fn delivery(is_delivered: bool) -> Option<AttributesJson> {
+        Attributes { delivery: Some(is_delivered), ..Attributes::default() }.into_json()
     }
 
     fn product() -> Product {
@@ -261,6 +275,8 @@ mod tests {
             |p| std::mem::swap(&mut p.image_url, &mut p.brand_image_url),
             |p| p.specials = None,
             |p| p.specials = Some(SpecialsJson::new(r#"{"saleSpecials":[2]}"#.to_owned())),
+            |p| p.attributes = delivery(true),
+            |p| p.attributes = delivery(false),
             |p| p.upstream_created_at = None,
             |p| drop(p.variants.pop()),
             |p| p.variants.swap(0, 1),

@@ -8,8 +8,9 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 use strum::IntoStaticStr;
 
+use super::attributes::AttributesJson;
 use super::bundle::Bundle;
-use super::content_hash;
+use super::hashed_json::HashedJson;
 use crate::switches::word;
 
 /// Id of a row of `store_products`.
@@ -44,6 +45,7 @@ pub struct Product {
     pub image_url: Option<String>,
     pub brand_image_url: Option<String>,
     pub specials: Option<SpecialsJson>,
+    pub attributes: Option<AttributesJson>,
     pub upstream_created_at: Option<DateTime<Utc>>,
     pub upstream_updated_at: Option<DateTime<Utc>>,
     /// Variants in the order of the menu: the index is the position.
@@ -171,18 +173,17 @@ impl UpstreamStatus {
     }
 }
 
-/// A product's specials: JSON that `jsonb` takes, its hash, by which equal ones are found, and the bundles that it states. A
-/// clone shares the text.
+/// A product's specials as JSON, and the bundles that they state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpecialsJson {
-    text: Arc<str>,
-    hash: i64,
+    json: HashedJson,
     bundles: Arc<[Bundle]>,
 }
 
 impl SpecialsJson {
+    /// `json` is JSON that `jsonb` takes.
     pub fn new(json: String) -> Self {
-        SpecialsJson { hash: content_hash::of_text(&json), text: json.into(), bundles: Arc::default() }
+        SpecialsJson { json: HashedJson::new(json), bundles: Arc::default() }
     }
 
     /// The same with the bundles that the platform's fields state.
@@ -195,13 +196,8 @@ impl SpecialsJson {
         &self.bundles
     }
 
-    pub fn as_str(&self) -> &str {
-        &self.text
-    }
-
-    /// Hash of the text alone: key order and white space count.
-    pub fn hash(&self) -> i64 {
-        self.hash
+    pub fn json(&self) -> &HashedJson {
+        &self.json
     }
 }
 
@@ -249,10 +245,5 @@ mod tests {
             [UpstreamStatus::Active, UpstreamStatus::Inactive].map(UpstreamStatus::name),
             ["active", "inactive"]
         );
-    }
-
-    #[test]
-    fn specials_keep_their_text() {
-        assert_eq!(SpecialsJson::new("[1, 2]".to_owned()).as_str(), "[1, 2]");
     }
 }

@@ -243,7 +243,7 @@ fn an_image_is_the_first_live_one(#[case] trap: Value, #[case] expected: Option<
 fn specials(special_data: &str) -> (Option<String>, Vec<&'static str>) {
     let page = String::from_utf8(page(&[item(json!({"specialData": "HERE"}))])).unwrap();
     let menu = normalise(&[page.replace("\"HERE\"", special_data).as_bytes()]).unwrap();
-    (menu.products[0].specials.as_ref().map(|specials| specials.as_str().to_owned()), kinds(&menu))
+    (menu.products[0].specials.as_ref().map(|specials| specials.json().as_str().to_owned()), kinds(&menu))
 }
 
 #[rstest]
@@ -376,7 +376,7 @@ fn text_that_a_database_refuses_is_cleaned() {
     let only_what_is_refused = item(json!({"Name": "\u{0} \u{0}", "cName": "animal-mntz"}));
     assert_eq!(menu(&[only_what_is_refused]).products[0].name_raw, "animal-mntz");
     assert_eq!(product.variants[0].option_label.len(), 200);
-    assert_eq!(product.specials.unwrap().as_str(), r#"{"saleSpecials":[{"specialName":"ab"}]}"#);
+    assert_eq!(product.specials.unwrap().json().as_str(), r#"{"saleSpecials":[{"specialName":"ab"}]}"#);
 }
 
 #[rstest]

@@ -173,7 +173,7 @@ fn blanks_are_none(
 #[case::nothing_said(json!({"special_title": "", "applicable_bundle_special_ids": {}}), None)]
 #[case::far_too_long(json!({"special_title": "x".repeat(9000)}), None)]
 fn specials_are_kept_as_a_database_takes_them(#[case] trap: Value, #[case] expected: Option<&str>) {
-    assert_eq!(product(trap).specials.as_ref().map(|specials| specials.as_str()), expected);
+    assert_eq!(product(trap).specials.as_ref().map(|specials| specials.json().as_str()), expected);
 }
 
 #[test]
@@ -198,6 +198,35 @@ fn an_answer_says_how_much_there_is(
 ) {
     let read = read_page(0, body.as_bytes()).ok();
     assert_eq!(read.map(|read| (read.total_count, read.total_pages, read.is_estimate, read.facets.len())), expected);
+}
+
+#[rstest]
+#[case::nothing(json!({"strain": "No Strain"}), None)]
+#[case::all(
+    json!({
+        "terpenes": ["Myrcene", "Pinene"], "effects": ["Calm"], "feelings": ["Happy", "Calm"], "aggregate_rating": 4.7, "review_count": 12,
+        "lab_results": [{"price_id": "gram", "lab_results": []}, {"price_id": "eighth_ounce", "lab_results": [
+            {"compound_name": "THC", "value": 24.1, "unit": "%"}, {"compound_name": "Myrcene", "value": 0.4, "unit": "%"},
+            {"compound_name": "Pinene", "value": 3, "unit": "mg"},
+        ]}],
+        "url_slug": "sunday-biscuit", "product_brand_id": 901, "available_for_pickup": true, "available_for_delivery": false,
+    }),
+    Some(json!({
+        "strain_name": "Sunday Biscuit", "terpenes": [{"name": "Myrcene", "percent": 0.4}, {"name": "Pinene"}], "tags": ["Calm", "Happy"],
+        "rating": 4.7, "reviews": 12, "item_url": "https://www.iheartjane.com/products/400100/sunday-biscuit", "brand_id": "901",
+        "pickup": true, "delivery": false,
+    }))
+)]
+#[case::odd(
+    json!({
+        "strain": 7, "terpenes": "Myrcene", "effects": {}, "aggregate_rating": "many", "review_count": null, "url_slug": "a/../b",
+        "available_for_pickup": "yes", "lab_results": 3,
+    }),
+    Some(json!({"strain_name": "7"}))
+)]
+fn attributes_are_what_the_hit_states(#[case] trap: Value, #[case] expected: Option<Value>) {
+    let attributes = product(trap).attributes;
+    assert_eq!(attributes.map(|json| serde_json::from_str::<Value>(json.json().as_str()).unwrap()), expected);
 }
 
 proptest! {

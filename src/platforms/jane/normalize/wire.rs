@@ -62,7 +62,8 @@ wire_hit! {
         object_id, product_id, store_id, name, brand, kind, kind_subtype, root_subtype, category, percent_thc, percent_cbd,
         product_percent_thc, product_percent_cbd, inventory_potencies, dosage, amount, net_weight_grams, store_types, special_id,
         special_title, special_amount, applicable_special_ids, applicable_bundle_special_ids, image_urls, product_photos, photos,
-        brand_logo_url,
+        brand_logo_url, strain, terpenes, lab_results, effects, feelings, activities, flavors, aggregate_rating, review_count,
+        url_slug, product_brand_id, available_for_pickup, available_for_delivery,
     }
     weights {
         price_half_gram, discounted_price_half_gram, special_price_half_gram;
@@ -105,4 +106,21 @@ pub struct WirePhoto<'a> {
 #[serde(bound(deserialize = "'de: 'a"))]
 pub struct WireUrls<'a> {
     pub original: Raw<'a>,
+}
+
+/// The measured compounds of one weight.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+#[serde(bound(deserialize = "'de: 'a"))]
+pub struct WireLabResults<'a> {
+    pub lab_results: Raw<'a>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+#[serde(bound(deserialize = "'de: 'a"))]
+pub struct WireCompound<'a> {
+    pub compound_name: Raw<'a>,
+    pub value: Raw<'a>,
+    pub unit: Raw<'a>,
 }

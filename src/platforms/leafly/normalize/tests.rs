@@ -45,7 +45,7 @@ fn an_item_is_read_whole() {
     assert_eq!((product.quantity, product.stock_status), (Some(14), StockStatus::InStock));
     assert_eq!(product.image_url.as_deref(), Some("https://i/o.jpg"));
     assert_eq!(product.upstream_updated_at.unwrap().timestamp(), 1_795_802_400);
-    let specials: Value = serde_json::from_str(product.specials.as_ref().unwrap().as_str()).unwrap();
+    let specials: Value = serde_json::from_str(product.specials.as_ref().unwrap().json().as_str()).unwrap();
     let title = json!("20% off");
     assert_eq!(
         (&specials["title"], &specials["discountedPrice"], specials.get("startDate")),
@@ -218,6 +218,18 @@ fn a_bad_item_is_counted_and_its_neighbours_are_kept() {
 fn other_answers_are_refused(#[case] body: &str, #[case] expected: &str) {
     let error = read_page(0, body.as_bytes()).unwrap_err().to_string();
     assert!(error.contains(expected), "{error}");
+}
+
+#[rstest]
+#[case::all(
+    json!({ "strainName": "Sunday Biscuit", "pickupEnabled": true, "deliveryEnabled": false }),
+    Some(json!({ "strain_name": "Sunday Biscuit", "brand_id": "5", "pickup": true, "delivery": false }))
+)]
+#[case::a_brand_that_is_a_text(json!({ "brand": "Tin Lantern" }), None)]
+#[case::odd(json!({ "strainName": [], "brand": { "id": {} }, "pickupEnabled": "yes" }), None)]
+fn attributes_are_what_the_item_states(#[case] change: Value, #[case] expected: Option<Value>) {
+    let attributes = product(change).attributes;
+    assert_eq!(attributes.map(|json| serde_json::from_str::<Value>(json.json().as_str()).unwrap()), expected);
 }
 
 proptest! {

@@ -31,7 +31,7 @@ raw_object! {
         id, menu_item_id, dispensary_slug, name, brand_name, brand, product_category, sub_category, strain_type,
         strain, thc_content, thc_unit, cbd_content, cbd_unit, in_stock, medical, image_url, thumbnail_url,
         updated_at, variants, price, sort_price, quantity, unit, display_quantity, normalized_quantity_label,
-        stock_quantity, deal,
+        stock_quantity, deal, strain_name, pickup_enabled, delivery_enabled,
     }
 }
 
@@ -75,6 +75,12 @@ raw_object! {
 raw_object! {
     Strain {
         category,
+    }
+}
+
+raw_object! {
+    Brand {
+        id,
     }
 }
 

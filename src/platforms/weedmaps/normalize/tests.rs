@@ -60,7 +60,7 @@ fn an_item_is_read_whole() {
     assert_eq!((product.stock_status, product.is_in_stock, product.quantity), (StockStatus::Unknown, true, None));
     assert_eq!(product.image_url.as_deref(), Some("https://i/o.jpg"));
     assert_eq!(product.brand_image_url.as_deref(), Some("https://i/brand.jpg"));
-    let specials = product.specials.as_ref().map(SpecialsJson::as_str);
+    let specials = product.specials.as_ref().map(|specials| specials.json().as_str());
     assert_eq!(
         specials,
         Some(r#"{"current_deal_title":"Tin Lantern 20%","deal_ids":["501","502"],"discount_label":"20% off"}"#)
@@ -252,6 +252,36 @@ fn a_page_without_an_end_is_refused() {
     let items: Vec<Value> = (0..=wire::MAX_ITEMS).map(|id| json!({ "id": id })).collect();
     let error = read_page(0, &page(json!(items))).unwrap_err();
     assert!(error.to_string().contains("more than 1000 products"), "{error}");
+}
+
+#[rstest]
+#[case::nothing(json!({ "tags": [] }), None)]
+#[case::all(
+    json!({
+        "tags": [
+            { "name": "Relaxed", "tag_group": { "name": "Effects" } }, { "name": "Hybrid", "tag_group": { "name": "Genetics" } },
+            { "name": "Sunday Biscuit", "tag_group": { "name": "Strains" } }, { "name": "Loose" },
+        ],
+        "metrics": { "terpenes": [{ "code": "beta_myrcene", "value": 0.4, "unit": "%" }, { "code": "pinene", "value": 0, "unit": "%" }] },
+        "brand_endorsement": { "brand_id": 44, "brand_slug": "tin-lantern", "product_slug": "sunday-biscuit" },
+        "rating": 4.5, "reviews_count": 3,
+    }),
+    Some(json!({
+        "strain_name": "Sunday Biscuit", "terpenes": [{ "name": "Beta myrcene", "percent": 0.4 }, { "name": "Pinene" }],
+        "tags": ["Relaxed", "Loose"], "rating": 4.5, "reviews": 3, "brand_id": "44",
+        "item_url": "https://weedmaps.com/brands/tin-lantern/products/sunday-biscuit",
+    }))
+)]
+#[case::odd(
+    json!({
+        "tags": [[], 3, { "name": {} }], "metrics": { "terpenes": [{ "value": 1 }, "myrcene"] },
+        "brand_endorsement": { "brand_id": [], "brand_slug": "tin lantern", "product_slug": "x" }, "rating": "-", "reviews_count": 0,
+    }),
+    None
+)]
+fn attributes_are_what_the_item_states(#[case] change: Value, #[case] expected: Option<Value>) {
+    let attributes = product(change).attributes;
+    assert_eq!(attributes.map(|json| serde_json::from_str::<Value>(json.json().as_str()).unwrap()), expected);
 }
 
 proptest! {

@@ -33,7 +33,7 @@ pub struct Data<'a> {
 raw_object! {
     MenuItem {
         id, name, license_type, category, edge_category, genetics_tag, tags, brand_endorsement, price, prices,
-        metrics, avatar_image, current_deal_title, deal_ids, created_at, updated_at,
+        metrics, avatar_image, current_deal_title, deal_ids, created_at, updated_at, rating, reviews_count,
     }
 }
 
@@ -70,13 +70,19 @@ raw_object! {
 
 raw_object! {
     BrandEndorsement {
-        brand_name, brand_avatar_image_url, product_id,
+        brand_id, brand_name, brand_slug, brand_avatar_image_url, product_id, product_slug,
     }
 }
 
 raw_object! {
     Metrics {
-        aggregates,
+        aggregates, terpenes,
+    }
+}
+
+raw_object! {
+    Compound {
+        code, value, unit,
     }
 }
 
