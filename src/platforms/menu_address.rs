@@ -27,8 +27,8 @@ pub fn fault(platform: Platform, menu_url: &str, sites: impl IntoIterator<Item =
     known.dedup();
     (!known.iter().any(|site| is_within(&host, site))).then(|| {
         format!(
-            "menu_url {menu_url} is on {host}, which {platform} does not know (it knows {}): give the store's slug or its \
-             platform_dispensary_id instead (--slug SLUG, --platform-id ID)",
+            "menu_url {menu_url} is on {host}, which {platform} does not know (it knows {}): name another platform, or \
+             give the store's slug or its platform_dispensary_id instead (--platform NAME, --slug SLUG, --platform-id ID)",
             known.join(", ")
         )
     })

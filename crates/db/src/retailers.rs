@@ -66,7 +66,9 @@ pub async fn join(tx: &Tx, pair: [StoreId; 2]) -> Result<RetailerId, RetailerErr
         (Some(id), _) | (None, Some(id)) => id,
         (None, None) => {
             let state = one.state.as_ref().or(other.state.as_ref());
-            first_column(&tx.query_one(sql!("retailers/add.sql"), &[&one.name, &state]).await?)?
+            // a platform adds a place or a word to the shop's name
+            let name = if other.name.len() < one.name.len() { &other.name } else { &one.name };
+            first_column(&tx.query_one(sql!("retailers/add.sql"), &[name, &state]).await?)?
         }
     };
     tx.execute(sql!("retailers/join.sql"), &[&id, &&pair[..]]).await?;

@@ -38,7 +38,8 @@ pub async fn run(args: Args, env: &Env) -> anyhow::Result<ExitCode> {
     if let Some(group) = args.group.as_deref().filter(|_| list.stores.is_empty()) {
         groups::warn_if_empty(&env.api_to_read().await?, group).await?;
     }
-    let headers = ["id", "name", "state", "platform id", "groups", "crawl", "products", "in stock", "last crawl"];
+    let headers =
+        ["id", "name", "state", "platform", "platform id", "groups", "crawl", "products", "in stock", "last crawl"];
     env.out.list(&list, &list.stores, &headers, cells)?;
     env.out.note_of_none(
         &list.stores,
@@ -79,6 +80,7 @@ fn cells(store: &StoreView) -> Vec<String> {
         store.id.to_string(),
         store.name.clone(),
         or_dash(&store.state),
+        store.platform.to_string(),
         or_dash(&store.platform_dispensary_id),
         store.groups.join(" "),
         crawl(store),

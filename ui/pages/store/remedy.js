@@ -75,7 +75,7 @@ function LookUp({ of }) {
   const task = of.lookup_task_id && html` <a class="link" href=${link(`/admin/tasks/${of.lookup_task_id}`)}>Show its task</a>.`;
   const next = of.lookup_next_at
     ? html` Next try <${Until} at=${of.lookup_next_at} />.`
-    : html` It is not tried again: correct the slug, the menu's address or the id.`;
+    : html` It is not tried again by itself: correct the slug, the menu's address or the id, or retry its task.`;
   return html`<p class="banner" role="status"><${Icon} name="warn" />
     <span>The store's id at the platform is not known, so it cannot be crawled.
       ${of.lookup_error && html` Its look-up failed: <bdi>${of.lookup_error}</bdi>.`}${next}${task}</span>
