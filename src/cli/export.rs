@@ -2,6 +2,7 @@
 //! written whole or not at all.
 
 mod file;
+mod new_file;
 pub mod sink;
 
 use std::path::PathBuf;

@@ -2,10 +2,10 @@
 //! as the caller did.
 
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use super::new_file::{self, NewFile};
 use anyhow::Context;
-use tempfile::NamedTempFile;
 
 pub struct Sink {
     target: Target,
@@ -17,8 +17,7 @@ enum Target {
     /// Written in the background: a reader that reads no more must not keep a signal from ending the
     /// command.
     Stdout,
-    /// File beside the one that it becomes; it is deleted when it is dropped.
-    File { file: NamedTempFile, path: PathBuf },
+    File(NewFile),
 }
 
 impl Sink {
@@ -47,33 +46,23 @@ impl Target {
         if path.is_dir() {
             return Err(io::Error::other("it is a directory"));
         }
-        let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        if !dir.is_dir() {
+        if !new_file::directory(path).is_dir() {
             return Err(io::Error::other("its directory does not exist"));
         }
-        let mut builder = tempfile::Builder::new();
-        // for others to read, as far as the umask lets them
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        Ok(Target::File {
-            file: builder.prefix(".export-").tempfile_in(dir).map_err(without_path)?,
-            path: path.to_owned(),
-        })
+        NewFile::create(path).map(Target::File).map_err(without_path)
     }
 
     async fn write(&mut self, bytes: Vec<u8>) -> io::Result<()> {
         match self {
             Target::Stdout => tokio::task::spawn_blocking(move || print(&bytes)).await.map_err(io::Error::other)?,
-            Target::File { file, .. } => file.write_all(&bytes).map_err(without_path),
+            Target::File(file) => file.write_all(&bytes).map_err(without_path),
         }
     }
 
     fn finish(self) -> io::Result<()> {
         match self {
             Target::Stdout => Ok(()),
-            Target::File { file, path } => {
-                file.as_file().sync_all()?;
-                file.persist(path).map(drop).map_err(|error| error.error)
-            }
+            Target::File(file) => file.finish(),
         }
     }
 }
