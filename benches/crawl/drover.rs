@@ -19,7 +19,7 @@ use tokio::process::Command;
 
 use crate::stand::{REFUSED_HOST, Site, Store};
 use crate::sums::{self, SumsByStore};
-use crate::{followed, heartbeats, processes};
+use crate::{followed, heartbeats, platform, processes};
 
 const SCHEDULE: &str = "payload_fetch_all";
 const WORKERS: usize = 5;
@@ -49,6 +49,7 @@ pub struct Worker {
     metrics: Option<u16>,
     db: Db,
     observer: tokio_postgres::Client,
+    platform: Platform,
 }
 
 /// Makes the schema, and adds stores, proxies and schedules.
@@ -59,7 +60,7 @@ pub async fn seed(url: &str, site: &Site) -> Result<()> {
     proxies::import(&db, &entries, &SecretKeys::default()).await?;
     let tx = db.begin_maintenance().await?;
     for store in &site.stores {
-        stores::add(&tx, &new_store(store), &drover::platforms::menu_key).await?;
+        stores::add(&tx, &new_store(site.platform, store), &drover::platforms::menu_key).await?;
     }
     tx.commit().await?;
     schedules::ensure_defaults(&db.client().await?, &drover::platforms::default_schedules()).await?;
@@ -73,7 +74,8 @@ impl Worker {
         let metrics = if shows_heartbeats { Some(heartbeats::port().await?) } else { None };
         let mut command = Command::new(env!("CARGO_BIN_EXE_drover-under-bench"));
         let log = File::create(dir.join("worker.log"))?;
-        command.arg("worker").env_clear().envs(settings(url, site, dir));
+        command.arg("worker").env_clear().envs(settings(url, dir));
+        command.envs(platform::settings(site.platform, &site.base_url));
         // settings to try, such as DROVER__DATABASE__POOL_WORK=4
         command.envs(std::env::vars().filter(|(key, _)| key.starts_with("DROVER__")));
         if downloads_images {
@@ -88,7 +90,8 @@ impl Worker {
         command.envs(metrics.map(|_| ("DROVER__QUEUE__HEARTBEAT", heartbeats::INTERVAL)));
         command.current_dir(dir).stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).kill_on_drop(true);
         let process = command.spawn().context("drover worker")?;
-        let worker = Worker { process, metrics, db: open(url)?, observer: connect(url).await? };
+        let worker =
+            Worker { process, metrics, db: open(url)?, observer: connect(url).await?, platform: site.platform };
         tokio::time::timeout(START_DEADLINE, worker.until_idle()).await.context("drover worker does not start")??;
         Ok(worker)
     }
@@ -119,7 +122,7 @@ impl Worker {
     /// Content of the tables, and the number of snapshots.
     pub async fn rows(&self) -> Result<(SumsByStore, i64)> {
         let client = self.db.maintenance_client().await?;
-        let records = products::all(&client, Platform::Dutchie).await?;
+        let records = products::all(&client, self.platform).await?;
         let count = "SELECT count(*) FROM store_product_snapshots";
         let snapshots = self.observer.query_one(count, &[]).await?.try_get(0)?;
         Ok((sums::of_records(records.into_iter()), snapshots))
@@ -154,7 +157,7 @@ fn open(url: &str) -> Result<Db> {
     Ok(Db::new(url, &config.database, PoolSizes { work: 2, api: 1 })?)
 }
 
-fn settings(url: &str, site: &Site, dir: &Path) -> Vec<(&'static str, String)> {
+fn settings(url: &str, dir: &Path) -> Vec<(&'static str, String)> {
     let fixed = [
         ("DROVER_ENV", "production"),
         ("RUST_LOG", "info"),
@@ -167,11 +170,7 @@ fn settings(url: &str, site: &Site, dir: &Path) -> Vec<(&'static str, String)> {
         ("DROVER__POLITENESS__PAGE_PAUSE_MAX", "0s"),
         ("DROVER__POLITENESS__ROBOTS", "ignore"),
     ];
-    let made = [
-        ("DATABASE_URL", url.to_owned()),
-        ("DROVER__PLATFORM__DUTCHIE__BASE_URL", site.base_url.clone()),
-        ("DROVER__STORAGE__ROOT", dir.join("storage").display().to_string()),
-    ];
+    let made = [("DATABASE_URL", url.to_owned()), ("DROVER__STORAGE__ROOT", dir.join("storage").display().to_string())];
     fixed.into_iter().map(|(key, value)| (key, value.to_owned())).chain(made).collect()
 }
 
@@ -187,10 +186,10 @@ fn proxy((host, port): &(String, u16)) -> ProxyEntry {
     }
 }
 
-fn new_store(store: &Store) -> NewStore {
+fn new_store(platform: Platform, store: &Store) -> NewStore {
     NewStore {
         name: store.name.clone(),
-        platform: Platform::Dutchie,
+        platform,
         platform_dispensary_id: Some(store.platform_dispensary_id.clone()),
         slug: Some(store.slug.clone()),
         menu_url: Some(store.menu_url.clone()),

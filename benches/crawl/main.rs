@@ -2,7 +2,7 @@
 //! result is verified.
 //!
 //! `cargo bench --package benches --bench crawl -- [--runs first,unchanged,changed,latency,small,scale,refused]
-//! [--stores 100] [--products 500] [--rounds 5] [--slots N] [--peers] [--statements] [--heartbeats] [--changes] [--json]`
+//! [--stores 100] [--products 500] [--rounds 5] [--slots N] [--platform dutchie] [--peers] [--statements] [--heartbeats] [--changes] [--json]`
 //!
 //! The stand (`stand.rs`) is one process with the simulated upstream and eight forward proxies, which serves
 //! pages that were rendered before. The peers write into databases of one private Postgres (`server.rs`),
@@ -46,6 +46,7 @@ mod drover;
 mod followed;
 mod heartbeats;
 mod peer;
+mod platform;
 mod processes;
 mod report;
 mod rounds;
@@ -54,8 +55,9 @@ mod stand;
 mod statements;
 mod sums;
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use clap::{Parser, Subcommand, ValueEnum};
+use domain::store::Platform;
 
 use peer::Peer;
 use server::Server;
@@ -77,6 +79,9 @@ struct Args {
     /// Slots of each drover worker [default: that of the configuration]
     #[arg(long)]
     slots: Option<u16>,
+    /// Platform of the stores, such as jane; only dutchie has other peers than drover
+    #[arg(long, default_value_t = Platform::Dutchie)]
+    platform: Platform,
     /// Measure the peers in Python too
     #[arg(long)]
     peers: bool,
@@ -128,8 +133,12 @@ fn main() -> Result<()> {
 }
 
 async fn bench(args: &Args) -> Result<()> {
-    let mut peers = vec![Peer::Drover, Peer::Bare];
+    let mut peers = vec![Peer::Drover];
+    if args.platform == Platform::Dutchie {
+        peers.push(Peer::Bare);
+    }
     if args.peers {
+        ensure!(args.platform == Platform::Dutchie, "--peers: they crawl dutchie alone");
         peer::install().await?;
         peers.extend([Peer::Asyncio, Peer::Scrapy]);
     }

@@ -75,7 +75,8 @@ pub async fn run(args: &Args, peers: &[Peer], server: &Server) -> Result<Vec<Fig
 }
 
 fn workloads(args: &Args) -> Vec<Workload> {
-    let menus = Menus { stores: args.stores, products: args.products, latency: Duration::ZERO };
+    let menus =
+        Menus { platform: args.platform, stores: args.stores, products: args.products, latency: Duration::ZERO };
     let chosen = |run: &Run| args.runs.contains(run);
     let mut again: Vec<Run> = [Run::Unchanged, Run::Changed].into_iter().filter(chosen).collect();
     if chosen(&Run::First) || !again.is_empty() {

@@ -8,11 +8,13 @@ use std::io::{BufRead, Write};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use domain::store::Platform;
 use drover::simulated;
 use serde::{Deserialize, Serialize};
 use sim::{Coding, Operation, Settings, Simulator, StoreSeed};
 
 use crate::child::Child;
+use crate::platform;
 use crate::sums::{self, SumsByStore};
 
 /// Number of products that every peer asks for in one page.
@@ -26,6 +28,7 @@ const SHARE_ON_MENU: f64 = 0.844;
 /// Menus to crawl.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Menus {
+    pub platform: Platform,
     pub stores: usize,
     /// Approximate number of products on one menu.
     pub products: usize,
@@ -35,6 +38,7 @@ pub struct Menus {
 /// Addresses of the site, for a crawler.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Site {
+    pub platform: Platform,
     pub base_url: String,
     /// The newest hash of a menu's query.
     pub query_hash: String,
@@ -107,14 +111,14 @@ pub fn main() -> Result<()> {
     let mut lines = std::io::stdin().lock().lines();
     let menus: Menus = serde_json::from_str(&lines.next().context("no settings")??)?;
     let sim = Simulator::start(settings(menus))?;
-    send_line(&site(&sim))?;
+    send_line(&site(menus.platform, &sim))?;
     let runtime = tokio::runtime::Builder::new_current_thread().build()?;
     for line in lines {
         match serde_json::from_str(&line?)? {
             Command::Serve { repriced } => {
                 sim.set_repriced(repriced);
                 runtime.block_on(sim.render_menus(PER_PAGE, Coding::Gzip))?;
-                send_line(&expected(&sim))?;
+                send_line(&expected(menus.platform, &sim))?;
             }
             Command::Count => send_line(&requests(&sim))?,
         }
@@ -138,13 +142,14 @@ fn settings(menus: Menus) -> Settings {
     }
 }
 
-fn site(sim: &Simulator) -> Site {
+fn site(platform: Platform, sim: &Simulator) -> Site {
     let proxies = sim.proxies().into_iter().map(|proxy| (proxy.host, proxy.port)).collect();
     Site {
+        platform,
         base_url: sim.base_url().to_owned(),
         query_hash: sim::history(Operation::FilteredProducts)[0].to_owned(),
         proxies,
-        stores: sim.stores().iter().map(store).collect(),
+        stores: platform::stores(platform, sim).iter().map(store).collect(),
     }
 }
 
@@ -161,8 +166,8 @@ fn store(seed: &StoreSeed) -> Store {
     }
 }
 
-fn expected(sim: &Simulator) -> SumsByStore {
-    let stores = sim.oracle(sim.crawl());
+fn expected(platform: Platform, sim: &Simulator) -> SumsByStore {
+    let stores = platform::oracle(platform, sim);
     let records = stores.iter().flat_map(|store| {
         store.products.iter().map(|truth| simulated::product_record(&store.platform_dispensary_id, truth))
     });

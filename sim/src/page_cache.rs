@@ -4,14 +4,20 @@
 //! for each version of its menu, as long as the world lives.
 
 use std::collections::HashMap;
+use std::hash::Hash;
 use std::sync::{Mutex, PoisonError};
 
 use bytes::Bytes;
 
 use crate::encoding::Coding;
 
-#[derive(Default)]
-pub(crate) struct PageCache(Mutex<HashMap<Key, Bytes>>);
+pub(crate) struct PageCache<K>(Mutex<HashMap<K, Bytes>>);
+
+impl<K> Default for PageCache<K> {
+    fn default() -> Self {
+        PageCache(Mutex::default())
+    }
+}
 
 /// Inputs of a page.
 #[derive(PartialEq, Eq, Hash)]
@@ -24,12 +30,12 @@ pub(crate) struct Key {
     pub(crate) repriced: u64,
 }
 
-impl PageCache {
-    pub(crate) fn get(&self, key: &Key) -> Option<Bytes> {
+impl<K: Eq + Hash> PageCache<K> {
+    pub(crate) fn get(&self, key: &K) -> Option<Bytes> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned()
     }
 
-    pub(crate) fn keep(&self, key: Key, bytes: Bytes) {
+    pub(crate) fn keep(&self, key: K, bytes: Bytes) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(key, bytes);
     }
 }

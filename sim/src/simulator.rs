@@ -74,7 +74,7 @@ impl Simulator {
             faults: Faults::default(),
             hashes: Hashes::new(),
             counters: Counters::new(settings.proxies),
-            jane: JaneState::new(settings.jane_ceiling),
+            jane: JaneState::new(settings.jane_ceiling, settings.keep_pages),
             weedmaps: WeedmapsState::new(settings.weedmaps_refuses_browsers),
             crawl: AtomicU32::new(settings.crawl),
             robots: Mutex::new(settings.robots),

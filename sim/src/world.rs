@@ -18,7 +18,7 @@ use crate::encoding::Coding;
 use crate::faults::Faults;
 use crate::hashes::Hashes;
 use crate::jane::state::JaneState;
-use crate::page_cache::PageCache;
+use crate::page_cache::{self, PageCache};
 use crate::pictures::{Address, PictureHost, Subject};
 use crate::product::Product;
 use crate::proxy::{Outgoing, ProxyState};
@@ -56,7 +56,7 @@ pub(crate) struct World {
     /// How many percent of the products have other prices than the crawl alone would give them.
     pub(crate) repriced: AtomicU64,
     /// None = pages are not kept.
-    pub(crate) pages: Option<PageCache>,
+    pub(crate) pages: Option<PageCache<page_cache::Key>>,
 }
 
 impl World {

@@ -23,6 +23,8 @@ use crate::encoding::Coding;
 use crate::reply;
 use crate::world::World;
 
+use state::PageKey;
+
 pub(crate) use stores::seed;
 
 const MENUS: &str = "/1/indexes/menu-products-production/query";
@@ -54,17 +56,31 @@ pub(crate) async fn respond(world: &World, request: Request<Incoming>) -> io::Re
         world.counters.note(|counts| counts.other += 1);
         return answer(world, &headers, refusal(StatusCode::BAD_REQUEST, "no question in a POST")).await;
     };
-    let is_menu = path == MENUS;
-    world.counters.note(|counts| {
-        counts.jane_menus += u64::from(is_menu);
-        counts.jane_stores += u64::from(!is_menu);
-    });
-    let found = if is_menu { search::menu(world, &question) } else { stores::around(world, &question) };
-    if is_menu {
-        world.jane.key.count_answer();
+    if path == MENUS {
+        return menu(world, &headers, &question).await;
     }
-    let found = found.map_or_else(|why| refusal(StatusCode::BAD_REQUEST, &why), |found| (StatusCode::OK, found));
-    answer(world, &headers, found).await
+    world.counters.note(|counts| counts.jane_stores += 1);
+    answer(world, &headers, found(stores::around(world, &question))).await
+}
+
+async fn menu(world: &World, headers: &HeaderMap, question: &Value) -> io::Result<Response<Body>> {
+    world.counters.note(|counts| counts.jane_menus += 1);
+    world.jane.key.count_answer();
+    let coding = Coding::choose(headers, world.coding);
+    let key = PageKey { question: question.to_string(), coding, crawl: world.crawl(), repriced: world.repriced() };
+    if let Some(bytes) = world.jane.pages.as_ref().and_then(|pages| pages.get(&key)) {
+        return response(world, coding, StatusCode::OK, bytes);
+    }
+    let (status, document) = found(search::menu(world, question));
+    let bytes = coded(coding, &document).await?;
+    if let Some(pages) = world.jane.pages.as_ref().filter(|_| status == StatusCode::OK) {
+        pages.keep(key, bytes.clone());
+    }
+    response(world, coding, status, bytes)
+}
+
+fn found(found: Result<Value, String>) -> (StatusCode, Value) {
+    found.map_or_else(|why| refusal(StatusCode::BAD_REQUEST, &why), |found| (StatusCode::OK, found))
 }
 
 /// Whether the key and the application are right, in the headers or in the query.
@@ -95,14 +111,22 @@ async fn answer(
     headers: &HeaderMap,
     (status, document): (StatusCode, Value),
 ) -> io::Result<Response<Body>> {
-    let body = serde_json::to_vec(&document)?;
     let coding = Coding::choose(headers, world.coding);
-    let body = match coding {
-        Some(coding) => coding.encode(&body).await?,
-        None => body,
-    };
+    let bytes = coded(coding, &document).await?;
+    response(world, coding, status, bytes)
+}
+
+async fn coded(coding: Option<Coding>, document: &Value) -> io::Result<Bytes> {
+    let body = serde_json::to_vec(document)?;
+    Ok(match coding {
+        Some(coding) => coding.encode(&body).await?.into(),
+        None => body.into(),
+    })
+}
+
+fn response(world: &World, coding: Option<Coding>, status: StatusCode, bytes: Bytes) -> io::Result<Response<Body>> {
     world.counters.note(|counts| counts.answered += u64::from(status == StatusCode::OK));
-    let mut response = reply::json(coding, Bytes::from(body), None)?;
+    let mut response = reply::json(coding, bytes, None)?;
     *response.status_mut() = status;
     Ok(response)
 }

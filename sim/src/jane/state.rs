@@ -3,17 +3,31 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::JANE_KEY;
+use crate::encoding::Coding;
+use crate::page_cache::PageCache;
 
 pub(crate) struct JaneState {
     pub(crate) key: Key,
     pub(crate) vanishing: Vanishing,
     /// Hits of an index that pages reach, however many there are.
     pub(crate) ceiling: usize,
+    /// None = pages are not kept.
+    pub(crate) pages: Option<PageCache<PageKey>>,
+}
+
+/// Inputs of a page of a menu.
+#[derive(PartialEq, Eq, Hash)]
+pub(crate) struct PageKey {
+    pub(crate) question: String,
+    pub(crate) coding: Option<Coding>,
+    pub(crate) crawl: u32,
+    pub(crate) repriced: u64,
 }
 
 impl JaneState {
-    pub(crate) fn new(ceiling: usize) -> JaneState {
-        JaneState { key: Key::default(), vanishing: Vanishing::default(), ceiling }
+    pub(crate) fn new(ceiling: usize, keeps_pages: bool) -> JaneState {
+        let pages = keeps_pages.then(PageCache::default);
+        JaneState { key: Key::default(), vanishing: Vanishing::default(), ceiling, pages }
     }
 }
 
