@@ -88,10 +88,10 @@ impl<'a> PlatformClient<'a> {
         for observation in observations {
             match observation {
                 HashObservation::Worked(hash) => {
-                    db::hosts::query_hashes::record_worked(&client, self.platform, &hash, &self.endpoint).await?;
+                    db::hosts::rotating_values::record_worked(&client, self.platform, &hash, &self.endpoint).await?;
                 }
                 HashObservation::NotFound(hash) => {
-                    db::hosts::query_hashes::record_not_found(&client, self.platform, &hash, &self.endpoint).await?;
+                    db::hosts::rotating_values::record_not_found(&client, self.platform, &hash, &self.endpoint).await?;
                 }
             }
         }
@@ -111,10 +111,10 @@ async fn known_hashes(ctx: &Context, platform: Platform, endpoint: &str) -> Resu
     let add = async || {
         // a connection of its own: tasks that wait for this to end must hold none
         let client = db.client().await?;
-        db::hosts::query_hashes::add(&client, platform, entry.shipped_hashes()).await.map(drop)
+        db::hosts::rotating_values::add(&client, platform, entry.shipped_hashes()).await.map(drop)
     };
     entry.hashes_added.get_or_try_init(add).await?;
-    let known = db::hosts::query_hashes::candidates(&db.client().await?, platform, endpoint).await?;
+    let known = db::hosts::rotating_values::candidates(&db.client().await?, platform, endpoint).await?;
     known_hashes.keep(platform, endpoint, &known, now);
     Ok(QueryHashes::new(known))
 }

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::app::data::DataFiles;
 use crate::cli::{CliError, Env, ExitCode, time};
 use db::hosts;
-use db::hosts::query_hashes::QueryHashRow;
+use db::hosts::rotating_values::QueryHashRow;
 use domain::query_hash::QueryHash;
 use domain::store::Platform;
 
@@ -51,7 +51,7 @@ pub async fn run(command: Command, env: &Env) -> anyhow::Result<ExitCode> {
 
 async fn list(platform: Platform, env: &Env) -> anyhow::Result<ExitCode> {
     let client = env.db_to_read().await?.client().await?;
-    let rows = hosts::query_hashes::list(&client, platform).await?;
+    let rows = hosts::rotating_values::list(&client, platform).await?;
     let headers = ["operation", "hash", "endpoint", "added", "first accepted", "last accepted", "last refused"];
     env.out.listed("hashes", &rows, &headers, cells)?;
     env.out.note_of_none(&rows, "no hashes to show: add one with `drover platforms hashes add OPERATION HASH`");
@@ -63,7 +63,7 @@ async fn add(mut added: AddedHash, env: &Env) -> anyhow::Result<ExitCode> {
     added.hash = checked(&added.hash)?;
     let hash = QueryHash { operation: added.operation.clone(), hash: added.hash.clone() };
     let client = env.db().await?.client().await?;
-    if hosts::query_hashes::add(&client, added.platform, &[hash]).await? == 0 {
+    if hosts::rotating_values::add(&client, added.platform, &[hash]).await? == 0 {
         let message = "this hash is known already; `drover platforms hashes list` shows the endpoints that refused it";
         return Err(CliError::conflict(message).into());
     }
