@@ -13,7 +13,7 @@ use crate::stealth::{FetchError, IdentityKind, Request, States};
 use domain::query_hash::QueryHash;
 use domain::store::Platform;
 use domain::store::per_platform::PerPlatform;
-use settings::{Config, ConfigErrors, PlatformSettings};
+use settings::{Config, ConfigErrors, PlatformSettings, Secret};
 
 pub struct PlatformRegistry(PerPlatform<PlatformEntry>);
 
@@ -24,6 +24,8 @@ pub struct PlatformEntry {
     /// Cell that is set once this process has added the shipped hashes that the table lacks.
     pub hashes_added: OnceCell<()>,
     pub limits: CrawlLimits,
+    /// The operator's key; empty where there is none.
+    pub key: Secret,
     identity: Result<IdentityKind, FetchError>,
 }
 
@@ -78,6 +80,7 @@ impl PlatformEntry {
             adapter,
             hashes_added: OnceCell::new(),
             limits: limits(config, config.platform.of(platform)),
+            key: config.platform.of(platform).key.clone(),
             identity: identity(platform, config),
         })
     }
