@@ -105,7 +105,8 @@ mod tests {
     const PLATFORM: Platform = Platform::DEFAULT;
 
     fn row(key: &str, sealed: Option<String>, is_refused: bool) -> KeyRow {
-        KeyRow { digest: digest(PLATFORM, &Secret::from(key)), sealed, is_refused }
+        let digest = digest(PLATFORM, &Secret::from(key));
+        KeyRow { digest, sealed, is_refused, last_success_at: None, last_refusal_at: None }
     }
 
     fn order(keys: &PlatformKeys, configured: &str, rows: &[KeyRow], secrets: &SecretKeys) -> Vec<String> {

@@ -80,6 +80,11 @@ pub trait Adapter: Send + Sync {
         None
     }
 
+    /// Whether it is asked with a key.
+    fn takes_key(&self) -> bool {
+        self.page_key().is_some()
+    }
+
     /// Whether this platform announces how many items a menu holds. Where it does, a menu without that number
     /// fails as `Unannounced`.
     fn announces_total(&self) -> bool;

@@ -1,6 +1,7 @@
 //! `dispensaries`: the stores, the addresses of their menus, and the state of their crawls.
 
 pub mod bulk;
+pub mod by_platform;
 pub mod discovery;
 pub mod groups;
 pub mod quality;

@@ -224,7 +224,7 @@ async fn lists_show_rows_whatever_their_times_are(
     let payload = payloads::latest(&client, store).await.unwrap().unwrap();
     assert!(payloads::get(&client, payload.id).await.unwrap().is_some());
     assert_eq!(workers::list(&client).await.unwrap().len(), 1);
-    assert_eq!(hosts::rotating_values::list(&client, Platform::Dutchie).await.unwrap().len(), 1);
+    assert_eq!(hosts::rotating_values::list(&client, Some(Platform::Dutchie)).await.unwrap().len(), 1);
 }
 
 #[rstest]

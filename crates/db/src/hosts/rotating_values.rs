@@ -16,6 +16,8 @@ use domain::store::Platform;
 /// The row of a hash, for display.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct QueryHashRow {
+    /// Platform as the row names it.
+    pub platform: String,
     pub operation: String,
     pub hash: String,
     /// `%` for every endpoint, else `host/path`.
@@ -34,6 +36,18 @@ pub struct KeyRow {
     pub sealed: Option<String>,
     /// Whether it was refused since it was last accepted.
     pub is_refused: bool,
+    pub last_success_at: Option<DateTime<Utc>>,
+    pub last_refusal_at: Option<DateTime<Utc>>,
+}
+
+/// How the hashes of an operation fared at any endpoint.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct OperationRow {
+    pub operation: String,
+    /// Number of known hashes.
+    pub hashes: i64,
+    pub last_success_at: Option<DateTime<Utc>>,
+    pub last_refusal_at: Option<DateTime<Utc>>,
 }
 
 /// The name of a platform's key.
@@ -47,10 +61,15 @@ pub async fn candidates(client: &Client, platform: Platform, endpoint: &str) -> 
     read_all(&rows)
 }
 
-/// Every row of the platform's hashes, by operation, the newest first.
-pub async fn list(client: &Client, platform: Platform) -> Result<Vec<QueryHashRow>, DbError> {
-    let rows = client.query(sql!("hosts/rotating_values/list.sql"), &[&platform.name()]).await?;
-    read_all(&rows)
+/// Every row of hashes, of one platform or of all, by operation, the newest first.
+pub async fn list(client: &Client, platform: Option<Platform>) -> Result<Vec<QueryHashRow>, DbError> {
+    let platform = platform.map(Platform::name);
+    read_all(&client.query(sql!("hosts/rotating_values/list.sql"), &[&platform]).await?)
+}
+
+/// The operations of which the platform has hashes, by name.
+pub async fn operations(client: &Client, platform: Platform) -> Result<Vec<OperationRow>, DbError> {
+    read_all(&client.query(sql!("hosts/rotating_values/operations.sql"), &[&platform.name()]).await?)
 }
 
 /// Adds the hashes (newest first) that the table lacks; returns their number. An untried hash is tried before
@@ -126,6 +145,7 @@ async fn record_refusal(
 
 rows! {
     QueryHash { operation, hash }
-    KeyRow { digest, sealed, is_refused }
-    QueryHashRow { operation, hash, host_pattern, added_at, first_ok, last_ok, last_not_found }
+    KeyRow { digest, sealed, is_refused, last_success_at, last_refusal_at }
+    OperationRow { operation, hashes, last_success_at, last_refusal_at }
+    QueryHashRow { platform, operation, hash, host_pattern, added_at, first_ok, last_ok, last_not_found }
 }
