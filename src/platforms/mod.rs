@@ -43,7 +43,7 @@ pub use definition::{BadPlatform, Definition};
 pub use menu_addresses::MenuAddresses;
 pub use page_key::{Keys, PageKey};
 pub use query_hashes::{HashObservation, QueryHashes};
-pub use registry::{PlatformEntry, PlatformRegistry, adapter};
+pub use registry::{PlatformEntry, PlatformRegistry, adapter, visitor_request};
 
 macro_rules! folders {
     ($($variant:ident = $folder:ident,)+) => {

@@ -89,13 +89,18 @@ impl PlatformEntry {
     /// neither a hash nor a document is shipped for it.
     pub fn probe(&self, point: &DiscoveryPoint) -> Result<Option<(Query, Request)>, FetchError> {
         let query = self.adapter.discovery_query(point)?;
-        let by_hash = || {
-            let persisted = self.adapter.persisted()?;
-            let known = persisted.shipped_hashes().iter().find(|known| known.operation == query.operation)?;
-            Some(persisted.request_by_hash(&query, &known.hash))
-        };
-        Ok(by_hash().or_else(|| self.adapter.request(&query)).map(|request| (query, request)))
+        Ok(visitor_request(self.adapter.as_ref(), &query).map(|request| (query, request)))
     }
+}
+
+/// The query as any visitor sends it: by the newest shipped hash, otherwise whole. None when neither is shipped for it.
+pub fn visitor_request(adapter: &dyn Adapter, query: &Query) -> Option<Request> {
+    let by_hash = || {
+        let persisted = adapter.persisted()?;
+        let known = persisted.shipped_hashes().iter().find(|known| known.operation == query.operation)?;
+        Some(persisted.request_by_hash(query, &known.hash))
+    };
+    by_hash().or_else(|| adapter.request(query))
 }
 
 fn identity(platform: Platform, config: &Config) -> Result<IdentityKind, FetchError> {

@@ -70,7 +70,7 @@ pub enum FetchError {
     #[error("{host} refuses the configured key: ask the platform for a valid one, then set it")]
     KeyRefused { host: String },
     /// The platform takes no key that is known, and no page may be read for another one now.
-    #[error("{host} refuses the key: {why}")]
+    #[error("no key for {host} works: {why}")]
     NoKey { host: String, why: String },
     /// Its key is being looked for.
     #[error("the key of {host} is not known yet: {why}")]
@@ -159,6 +159,17 @@ impl FetchError {
             _ => {}
         }
         self
+    }
+
+    /// Status of the answer, where the answer is the error.
+    pub fn status(&self) -> Option<u16> {
+        match self {
+            FetchError::Blocked { status, .. }
+            | FetchError::ServerError { status, .. }
+            | FetchError::Throttled { status, .. } => Some(*status),
+            FetchError::HostTrouble { error, .. } => error.status(),
+            _ => None,
+        }
     }
 
     /// How the session continues. The only place that decides it.

@@ -51,6 +51,12 @@ pub async fn get(client: &Client, id: StoreId) -> Result<Option<Store>, DbError>
     client.query_opt(sql!("stores/get.sql"), &[&id]).await?.as_ref().map(Store::from_row).transpose()
 }
 
+/// The first store of a platform that is crawled.
+pub async fn first_of_platform(client: &Client, platform: Platform) -> Result<Option<Store>, DbError> {
+    let row = client.query_opt(sql!("stores/first_of_platform.sql"), &[&platform.name()]).await?;
+    row.as_ref().map(Store::from_row).transpose()
+}
+
 /// The store, whose row is locked until the transaction ends.
 pub async fn get_locked(tx: &Tx, id: StoreId) -> Result<Store, DbError> {
     let row = tx.query_opt(sql!("stores/get_locked.sql"), &[&id]).await?;

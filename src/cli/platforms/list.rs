@@ -87,19 +87,12 @@ async fn listed(
         platform,
         enabled: identity.is_ok(),
         reason: identity.as_ref().err().map(ToString::to_string),
-        identity: identity.ok().map(identity_word),
+        identity: identity.ok().map(IdentityKind::name),
         stores: counts.map_or(0, |counts| counts.stores),
         stores_enabled: counts.map_or(0, |counts| counts.enabled),
         key,
         hashes: rotating_values::operations(client, platform).await?,
     })
-}
-
-fn identity_word(identity: IdentityKind) -> &'static str {
-    match identity {
-        IdentityKind::Browser => "browser",
-        IdentityKind::Own => "own",
-    }
 }
 
 async fn key_state(platform: Platform, entry: &PlatformEntry, client: &Client) -> Result<KeyState, DbError> {

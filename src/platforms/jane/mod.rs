@@ -6,7 +6,7 @@
 mod found_store;
 pub mod menu_url;
 pub mod normalize;
-mod page;
+pub mod page;
 mod requests;
 
 use std::sync::Arc;
