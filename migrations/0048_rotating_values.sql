@@ -1,5 +1,5 @@
 -- Values that platforms change without notice: hashes of persisted queries, whose name is their operation, and keys, whose name is `key`.
--- Of a key the value is its digest; the key itself is sealed with secrets.key, or only in the memory of the process that read it.
+-- The value of a key is its digest; the key itself is sealed with secrets.key, or only in the memory of the process that read it.
 
 ALTER TABLE query_hashes RENAME TO rotating_values;
 ALTER INDEX query_hashes_pkey RENAME TO rotating_values_pkey;

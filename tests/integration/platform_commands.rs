@@ -28,13 +28,15 @@ async fn platforms_are_listed_with_the_state_of_their_keys_and_hashes_and_withou
     const KEY: &str = "canary-of-a-key";
     let farm = Farm::with_stores(2).await.without_schedules().await;
     farm.execute("UPDATE dispensaries SET platform = 'jane' WHERE id = (SELECT min(id) FROM dispensaries)").await;
-    farm.execute(
+    for row in [
         "INSERT INTO key_reads (platform, begun_at, next_read_at, dispensary_id, ended_at)
-         VALUES ('jane', now(), now() + interval '1 hour', 7, now());
-         INSERT INTO rotating_values (platform, name, value, sealed) VALUES ('jane', 'key', 'digest', 'canary-of-a-sealed-key');
-         INSERT INTO rotating_values (platform, name, value, last_success_at) VALUES ('dutchie', 'FilteredProducts', repeat('0', 64), now())",
-    )
-    .await;
+         VALUES ('jane', now(), now() + interval '1 hour', 7, now())",
+        "INSERT INTO rotating_values (platform, name, value, sealed) VALUES ('jane', 'key', 'digest', 'canary-of-a-sealed-key')",
+        "INSERT INTO rotating_values (platform, name, value, last_success_at)
+         VALUES ('dutchie', 'FilteredProducts', repeat('0', 64), now())",
+    ] {
+        farm.execute(row).await;
+    }
     let settings = [("DROVER__PLATFORM__DUTCHIE_PLUS__KEY", KEY)];
     let listed = run(&farm, &["list", "--json"], &settings).await;
     let platforms = answer(&listed);

@@ -24,7 +24,7 @@ pub const MAX_READ: Duration = Duration::from_secs(60);
 #[derive(Clone, Debug, PartialEq)]
 pub struct KeyRead {
     pub begun_at: DateTime<Utc>,
-    /// From then on a process may begin the next one.
+    /// Time from which on a process may begin the next one.
     pub next_read_at: DateTime<Utc>,
     /// The store whose page it was.
     pub store: Option<StoreId>,
