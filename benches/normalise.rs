@@ -201,7 +201,7 @@ async fn simulated_pages() -> Vec<Bytes> {
     let mut pages = Vec::new();
     for seed in sim.stores() {
         let mut session = sessions.open(SessionAsk::default());
-        let mut crawler = Crawler { adapter: &adapter, session: &mut session, hashes: &mut hashes, limits };
+        let mut crawler = Crawler { adapter: &adapter, session: &mut session, hashes: &mut hashes, keys: None, limits };
         let start =
             FetchStart { at: Clock::system().utc(), products: 1, expects_empty: false, small_menu_proxies: Vec::new() };
         let menu = crawler.fetch_menu(&store(seed), &start, &|_| ()).await.unwrap();

@@ -26,6 +26,8 @@ pub struct Counts {
     /// Requests of Jane with the key for menus; and for stores, those for a single one included, which need none.
     pub jane_menus: u64,
     pub jane_stores: u64,
+    /// Requests of Jane for the pages of menus, which show the key.
+    pub jane_pages: u64,
     /// Requests of Weedmaps for pages of menus, and for listings.
     pub weedmaps_menus: u64,
     pub weedmaps_listings: u64,

@@ -161,6 +161,11 @@ impl Simulator {
         self.world.jane.key.rotate_after(pages, key);
     }
 
+    /// Pages of Jane's menus show the key no longer.
+    pub fn hide_jane_key(&self) {
+        self.world.jane.key.hide();
+    }
+
     /// The first product of Jane's next menu leaves the index once its first page was answered.
     pub fn lose_jane_product(&self) {
         self.world.jane.vanishing.begin();

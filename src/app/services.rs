@@ -10,7 +10,7 @@ use super::media_hosts::MediaHosts;
 use super::robots::SharedRobots;
 use crate::downloads::{DownloadDeps, DownloadQueue, ImageSites};
 use crate::handlers::media::MediaServices;
-use crate::handlers::{ChangePublisher, ExhaustedHashAlarm, KnownHashes, TaskServices};
+use crate::handlers::{ChangePublisher, ExhaustedHashAlarm, KnownHashes, PlatformKeys, TaskServices};
 use crate::platforms::PlatformRegistry;
 use crate::stealth::{self, AllowList, FetchError, ProxySource, Sessions, TlsSetupError};
 use db::Db;
@@ -68,6 +68,7 @@ pub fn services(
         clock: clock.clone(),
         hash_alarm: ExhaustedHashAlarm::default(),
         known_hashes: KnownHashes::default(),
+        platform_keys: PlatformKeys::default(),
         change_publisher: ChangePublisher::new(db.clone()),
         categories: Arc::new(categories),
         low_stock: live.part(|config| config.changes.low_stock),
@@ -116,7 +117,6 @@ mod tests {
             ("http.host_allowlist", "menu.example"),
             ("http.own_contact", "https://copperfern.example/crawler"),
             ("platform.dutchie_plus.key", "a-key"),
-            ("platform.jane.key", "a-key"),
             ("platform.weedmaps.enabled", "true"),
         ];
         let config = Config::with(&set).unwrap();

@@ -187,9 +187,8 @@ enum Command {
     /// List, show, compare or replay payloads (stored menus as the platform sent them)
     #[command(subcommand)]
     Payload(payload::Command),
-    /// List or add the hashes of a platform's persisted queries
-    #[command(subcommand)]
-    Platforms(platforms::Command),
+    /// List the menu platforms with their keys and hashes; add a hash
+    Platforms(platforms::Args),
     /// Compare prices with those of another day, and by unit
     #[command(subcommand)]
     Prices(prices::Command),
@@ -264,7 +263,7 @@ impl Command {
             Command::Openapi(args) => openapi::run(args, env),
             Command::Pause(args) => pause::run(args, env).await,
             Command::Payload(command) => payload::run(command, env).await,
-            Command::Platforms(command) => platforms::run(command, env).await,
+            Command::Platforms(args) => platforms::run(args, env).await,
             Command::Prices(command) => prices::run(command, env).await,
             Command::Products(command) => products::run(command, env).await,
             Command::Proxies(command) => proxies::run(command, env).await,

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::media::MediaServices;
-use super::{ChangePublisher, ExhaustedHashAlarm, KnownHashes, RunProgress};
+use super::{ChangePublisher, ExhaustedHashAlarm, KnownHashes, PlatformKeys, RunProgress};
 use crate::downloads::{DownloadQueue, RunGuard};
 use crate::platforms::PlatformRegistry;
 use crate::stealth::{Session, SessionAsk, Sessions, TraceHandle};
@@ -35,6 +35,7 @@ pub struct TaskServices {
     pub platforms: PlatformRegistry,
     pub hash_alarm: ExhaustedHashAlarm,
     pub known_hashes: KnownHashes,
+    pub platform_keys: PlatformKeys,
     pub change_publisher: ChangePublisher,
     pub categories: Arc<Categories>,
     /// Maximum quantity of an option that is few.

@@ -20,8 +20,10 @@ mod known_hashes;
 mod notify;
 mod payload_fetch;
 mod platform_client;
+mod platform_keys;
 pub mod progress;
 mod store_discovery;
+mod task_keys;
 
 use serde_json::Value;
 
@@ -29,6 +31,7 @@ pub use change_publisher::ChangePublisher;
 pub use context::{Context, TaskServices};
 pub use hash_alarm::ExhaustedHashAlarm;
 pub use known_hashes::KnownHashes;
+pub use platform_keys::{PlatformKeys, digest as key_digest};
 pub use progress::RunProgress;
 
 use domain::task::kinds::Args;

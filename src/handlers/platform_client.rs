@@ -1,13 +1,14 @@
-//! `PlatformClient`: one session with a menu platform, and the query hashes that may work there.
+//! `PlatformClient`: one session with a menu platform, and the query hashes and keys that may work there.
 //!
 //! In: a store or a state. Out: a [`Crawler`] with the hashes known at its endpoint. [`PlatformClient::end`]
-//! saves which hashes worked: that is true however the task ends, so it is written at once and not with the
+//! saves which hashes and keys worked: that is true however the task ends, so it is written at once and not with the
 //! task's effects. It must not know menus.
 
 use url::{Position, Url};
 
+use super::task_keys::TaskKeys;
 use super::{Context, TaskServices};
-use crate::platforms::{Crawler, HashObservation, PlatformEntry, QueryHashes};
+use crate::platforms::{Crawler, HashObservation, Keys, PlatformEntry, QueryHashes};
 use crate::stealth::{ProxyId, Session, SessionAsk};
 use db::DbError;
 use domain::http::public_host::is_public;
@@ -22,6 +23,8 @@ pub struct PlatformClient<'a> {
     endpoint: String,
     session: Session,
     hashes: QueryHashes,
+    /// Keys of a platform whose pages show them.
+    keys: Option<TaskKeys<'a>>,
 }
 
 impl<'a> PlatformClient<'a> {
@@ -46,16 +49,22 @@ impl<'a> PlatformClient<'a> {
     }
 
     async fn begin(ctx: &'a Context, platform: Platform, endpoint: Url, ask: SessionAsk) -> Result<Self, TaskError> {
-        let ask = SessionAsk { identity: ctx.services.platforms.get(platform).identity()?, ..ask };
+        let entry = ctx.services.platforms.get(platform);
+        let ask = SessionAsk { identity: entry.identity()?, ..ask };
+        let keys = match entry.adapter.page_key() {
+            Some(_) => Some(TaskKeys::begin(ctx, platform, endpoint.host_str().unwrap_or_default()).await?),
+            None => None,
+        };
         let endpoint = endpoint[Position::BeforeHost..Position::AfterPath].to_owned();
         let hashes = known_hashes(ctx, platform, &endpoint).await?;
-        Ok(PlatformClient { ctx, platform, endpoint, session: ctx.open_session(ask), hashes })
+        Ok(PlatformClient { ctx, platform, endpoint, session: ctx.open_session(ask), hashes, keys })
     }
 
     pub fn crawler(&mut self) -> Crawler<'_> {
-        let PlatformClient { ctx, session, hashes, platform, .. } = self;
+        let PlatformClient { ctx, session, hashes, keys, platform, .. } = self;
         let PlatformEntry { adapter, limits, .. } = ctx.services.platforms.get(*platform);
-        Crawler { adapter, session, hashes, limits: *limits }
+        let keys = keys.as_mut().map(|keys| keys as &mut dyn Keys);
+        Crawler { adapter, session, hashes, keys, limits: *limits }
     }
 
     /// The proxy that the latest request went through.
@@ -69,6 +78,11 @@ impl<'a> PlatformClient<'a> {
     pub async fn end(mut self) {
         let TaskServices { hash_alarm, known_hashes, clock, .. } = &*self.ctx.services;
         let now = clock.instant();
+        if let Some(keys) = &self.keys
+            && let Err(error) = keys.end().await
+        {
+            events::hash_observations_lost(&error);
+        }
         for operation in self.hashes.exhausted() {
             hash_alarm.raise(self.platform, operation, &self.endpoint, now);
         }
@@ -88,10 +102,10 @@ impl<'a> PlatformClient<'a> {
         for observation in observations {
             match observation {
                 HashObservation::Worked(hash) => {
-                    db::hosts::query_hashes::record_worked(&client, self.platform, &hash, &self.endpoint).await?;
+                    db::hosts::rotating_values::record_worked(&client, self.platform, &hash, &self.endpoint).await?;
                 }
                 HashObservation::NotFound(hash) => {
-                    db::hosts::query_hashes::record_not_found(&client, self.platform, &hash, &self.endpoint).await?;
+                    db::hosts::rotating_values::record_not_found(&client, self.platform, &hash, &self.endpoint).await?;
                 }
             }
         }
@@ -111,10 +125,10 @@ async fn known_hashes(ctx: &Context, platform: Platform, endpoint: &str) -> Resu
     let add = async || {
         // a connection of its own: tasks that wait for this to end must hold none
         let client = db.client().await?;
-        db::hosts::query_hashes::add(&client, platform, entry.shipped_hashes()).await.map(drop)
+        db::hosts::rotating_values::add(&client, platform, entry.shipped_hashes()).await.map(drop)
     };
     entry.hashes_added.get_or_try_init(add).await?;
-    let known = db::hosts::query_hashes::candidates(&db.client().await?, platform, endpoint).await?;
+    let known = db::hosts::rotating_values::candidates(&db.client().await?, platform, endpoint).await?;
     known_hashes.keep(platform, endpoint, &known, now);
     Ok(QueryHashes::new(known))
 }

@@ -7,18 +7,25 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::{Adapter, DiscoveryPoint, Menu, MenuPage, MenuPart, Query, QueryHashes, StoreRef, StoresPart};
+use super::{
+    Adapter, DiscoveryPoint, Keys, Menu, MenuPage, MenuPart, PageKey, Query, QueryHashes, StoreRef, StoresPart,
+};
 use crate::stealth::{FetchError, Request, Response, Session};
 use domain::menu::MenuBuilder;
 use domain::payload::{FetchStart, MAX_MENU_BYTES, PageQuestion, is_whole};
 use domain::store::{FoundStore, RejectionReason, Store};
 use foundation::memory::{MemoryPermit, SMALL_MENU};
 
+/// Maximum number of keys that a query is asked with: a task knows a configured one, a kept one and a read one.
+const MAX_KEYS: usize = 5;
+
 /// Parts that one task crawls with.
 pub struct Crawler<'a> {
     pub adapter: &'a Arc<dyn Adapter>,
     pub session: &'a mut Session,
     pub hashes: &'a mut QueryHashes,
+    /// Keys of a platform whose pages show them; None = the configured key alone.
+    pub keys: Option<&'a mut dyn Keys>,
     pub limits: CrawlLimits,
 }
 
@@ -149,13 +156,7 @@ impl Crawler<'_> {
         if !candidates.is_empty() {
             self.hashes.exhaust(query.operation);
         }
-        let answer = match adapter.request(query) {
-            Some(request) => self.send(&request, query, read).await,
-            None => {
-                let host = query.endpoint.host_str().unwrap_or_default().to_owned();
-                Err(FetchError::UnknownQuery { operation: query.operation.to_owned(), host })
-            }
-        };
+        let answer = self.ask_whole(query, read).await;
         match answer {
             // no hash works either: a new one would help, whatever is wrong with the text
             Err(FetchError::Rejected { operation, message }) if self.hashes.exhausted().contains(&query.operation) => {
@@ -163,6 +164,51 @@ impl Crawler<'_> {
             }
             answer => answer,
         }
+    }
+
+    /// Sends the whole query, with a key where it needs one.
+    async fn ask_whole<T: Send + 'static>(
+        &mut self,
+        query: &Query,
+        read: Read<T>,
+    ) -> Result<(Response, T), FetchError> {
+        let adapter = Arc::clone(self.adapter);
+        let page_key = adapter.page_key().filter(|key| self.keys.is_some() && key.needs_key(query));
+        if let Some(page_key) = page_key {
+            return self.ask_with_key(page_key, query, read).await;
+        }
+        match adapter.request(query) {
+            Some(request) => self.send(&request, query, read).await,
+            None => {
+                let host = query.endpoint.host_str().unwrap_or_default().to_owned();
+                Err(FetchError::UnknownQuery { operation: query.operation.to_owned(), host })
+            }
+        }
+    }
+
+    /// Asks with one key after the other, until the platform takes one.
+    async fn ask_with_key<T: Send + 'static>(
+        &mut self,
+        page_key: &dyn PageKey,
+        query: &Query,
+        read: Read<T>,
+    ) -> Result<(Response, T), FetchError> {
+        let host = query.endpoint.host_str().unwrap_or_default().to_owned();
+        for _ in 0..MAX_KEYS {
+            if let Some(key) = self.keys.as_deref().and_then(Keys::current) {
+                match self.send(&page_key.request_with_key(query, &key), query, read).await {
+                    Err(FetchError::KeyRefused { .. }) => {}
+                    Err(error) => return Err(error),
+                    Ok(answer) => {
+                        self.keys.as_deref_mut().into_iter().for_each(Keys::worked);
+                        return Ok(answer);
+                    }
+                }
+            }
+            let Crawler { keys: Some(keys), session, .. } = self else { break };
+            keys.renew(session, page_key.key_page(query)).await?;
+        }
+        Err(FetchError::KeyRefused { host })
     }
 
     /// Sends one request; `read` runs inside the session, which judges the answer by its result.

@@ -8,6 +8,7 @@ pub mod categories;
 pub mod crawler;
 pub mod definition;
 pub mod menu_addresses;
+pub mod page_key;
 pub mod query_hashes;
 pub mod registry;
 
@@ -40,8 +41,9 @@ use foundation::memory::MemoryPermit;
 pub use crawler::{CrawlLimits, Crawler, MenuProgress};
 pub use definition::{BadPlatform, Definition};
 pub use menu_addresses::MenuAddresses;
+pub use page_key::{Keys, PageKey};
 pub use query_hashes::{HashObservation, QueryHashes};
-pub use registry::{PlatformEntry, PlatformRegistry, adapter};
+pub use registry::{PlatformEntry, PlatformRegistry, adapter, visitor_request};
 
 macro_rules! folders {
     ($($variant:ident = $folder:ident,)+) => {
@@ -71,6 +73,16 @@ pub trait Adapter: Send + Sync {
     /// Its persisted queries, if it has any.
     fn persisted(&self) -> Option<&dyn PersistedQueries> {
         None
+    }
+
+    /// Its key, if the pages of its menus show one.
+    fn page_key(&self) -> Option<&dyn PageKey> {
+        None
+    }
+
+    /// Whether it is asked with a key.
+    fn takes_key(&self) -> bool {
+        self.page_key().is_some()
     }
 
     /// Whether this platform announces how many items a menu holds. Where it does, a menu without that number

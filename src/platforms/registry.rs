@@ -13,7 +13,7 @@ use crate::stealth::{FetchError, IdentityKind, Request, States};
 use domain::query_hash::QueryHash;
 use domain::store::Platform;
 use domain::store::per_platform::PerPlatform;
-use settings::{Config, ConfigErrors, PlatformSettings};
+use settings::{Config, ConfigErrors, PlatformSettings, Secret};
 
 pub struct PlatformRegistry(PerPlatform<PlatformEntry>);
 
@@ -24,6 +24,8 @@ pub struct PlatformEntry {
     /// Cell that is set once this process has added the shipped hashes that the table lacks.
     pub hashes_added: OnceCell<()>,
     pub limits: CrawlLimits,
+    /// The operator's key; empty where there is none.
+    pub key: Secret,
     identity: Result<IdentityKind, FetchError>,
 }
 
@@ -78,6 +80,7 @@ impl PlatformEntry {
             adapter,
             hashes_added: OnceCell::new(),
             limits: limits(config, config.platform.of(platform)),
+            key: config.platform.of(platform).key.clone(),
             identity: identity(platform, config),
         })
     }
@@ -86,13 +89,18 @@ impl PlatformEntry {
     /// neither a hash nor a document is shipped for it.
     pub fn probe(&self, point: &DiscoveryPoint) -> Result<Option<(Query, Request)>, FetchError> {
         let query = self.adapter.discovery_query(point)?;
-        let by_hash = || {
-            let persisted = self.adapter.persisted()?;
-            let known = persisted.shipped_hashes().iter().find(|known| known.operation == query.operation)?;
-            Some(persisted.request_by_hash(&query, &known.hash))
-        };
-        Ok(by_hash().or_else(|| self.adapter.request(&query)).map(|request| (query, request)))
+        Ok(visitor_request(self.adapter.as_ref(), &query).map(|request| (query, request)))
     }
+}
+
+/// The query as any visitor sends it: by the newest shipped hash, otherwise whole. None when neither is shipped for it.
+pub fn visitor_request(adapter: &dyn Adapter, query: &Query) -> Option<Request> {
+    let by_hash = || {
+        let persisted = adapter.persisted()?;
+        let known = persisted.shipped_hashes().iter().find(|known| known.operation == query.operation)?;
+        Some(persisted.request_by_hash(query, &known.hash))
+    };
+    by_hash().or_else(|| adapter.request(query))
 }
 
 fn identity(platform: Platform, config: &Config) -> Result<IdentityKind, FetchError> {

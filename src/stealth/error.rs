@@ -69,6 +69,12 @@ pub enum FetchError {
     /// The platform does not take the key that the request carries.
     #[error("{host} refuses the configured key: ask the platform for a valid one, then set it")]
     KeyRefused { host: String },
+    /// The platform takes no key that is known, and no page may be read for another one now.
+    #[error("no key for {host} works: {why}")]
+    NoKey { host: String, why: String },
+    /// Its key is being looked for.
+    #[error("the key of {host} is not known yet: {why}")]
+    KeyUnknown { host: String, why: String, wait: Duration },
     /// The platform no longer knows the operation in the form in which it was asked.
     #[error("no known query hash of {operation} works at {host}")]
     UnknownQuery { operation: String, host: String },
@@ -155,6 +161,17 @@ impl FetchError {
         self
     }
 
+    /// Status of the answer, where the answer is the error.
+    pub fn status(&self) -> Option<u16> {
+        match self {
+            FetchError::Blocked { status, .. }
+            | FetchError::ServerError { status, .. }
+            | FetchError::Throttled { status, .. } => Some(*status),
+            FetchError::HostTrouble { error, .. } => error.status(),
+            _ => None,
+        }
+    }
+
     /// How the session continues. The only place that decides it.
     pub fn request_disposition(&self) -> RequestDisposition {
         match self {
@@ -171,6 +188,7 @@ impl FetchError {
                 RequestDisposition::Snooze { after: Some(refusing.left.min(MAX_BREAKER_PAUSE)) }
             }
             FetchError::RobotsUnknown { unknown, .. } => RequestDisposition::Snooze { after: Some(unknown.wait) },
+            FetchError::KeyUnknown { wait, .. } => RequestDisposition::Snooze { after: Some(*wait) },
             FetchError::Unreachable { .. }
             | FetchError::Timeout { .. }
             | FetchError::ServerError { .. }
@@ -190,6 +208,7 @@ impl FetchError {
             | FetchError::NotAddressable { .. }
             | FetchError::NotAllowed { .. }
             | FetchError::KeyRefused { .. }
+            | FetchError::NoKey { .. }
             | FetchError::RobotsForbid { .. } => RequestDisposition::Permanent,
         }
     }
@@ -221,7 +240,7 @@ impl FetchError {
             FetchError::Timeout { .. } => "timeout",
             FetchError::ServerError { .. } | FetchError::Http { .. } => "http",
             FetchError::Rejected { .. } => "graphql",
-            FetchError::KeyRefused { .. } => "key_refused",
+            FetchError::KeyRefused { .. } | FetchError::NoKey { .. } | FetchError::KeyUnknown { .. } => "key_refused",
             FetchError::UnknownQuery { .. } | FetchError::FullTextRejected { .. } => "hash_stale",
             FetchError::Empty => "empty",
             FetchError::NotFound { .. } => "not_found",

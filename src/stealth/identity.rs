@@ -27,6 +27,16 @@ pub enum IdentityKind {
     Own,
 }
 
+impl IdentityKind {
+    /// The word of the settings.
+    pub fn name(self) -> &'static str {
+        match self {
+            IdentityKind::Browser => "browser",
+            IdentityKind::Own => "own",
+        }
+    }
+}
+
 /// Name of the own identity among those of fingerprints.
 const OWN_ID: &str = "own";
 

@@ -11,7 +11,8 @@ mod stream;
 mod targets;
 
 use targets::{
-    connect_reply, headers, jane, menu_url, normaliser, proxy_list, rest, robots, socks_reply, storage_path, tool_lines,
+    connect_reply, headers, jane, menu_page, menu_url, normaliser, proxy_list, rest, robots, socks_reply, storage_path,
+    tool_lines,
 };
 
 #[test]
@@ -27,6 +28,11 @@ fn jane() {
 #[test]
 fn rest() {
     driver::drive("rest", &rest::seeds(), rest::WORDS, rest::run);
+}
+
+#[test]
+fn menu_page() {
+    driver::drive("menu_page", &menu_page::seeds(), menu_page::WORDS, menu_page::run);
 }
 
 #[test]

@@ -37,6 +37,7 @@ mod ordinary_account;
 mod outage;
 mod pauses;
 mod pinned_plans;
+mod platform_commands;
 mod platforms;
 mod pod_names;
 mod pooler;

@@ -52,7 +52,7 @@ impl PlatformHarness {
 
     fn crawler(&mut self) -> Crawler<'_> {
         let PlatformHarness { adapter, session, hashes, limits, .. } = self;
-        Crawler { adapter, session, hashes, limits: *limits }
+        Crawler { adapter, session, hashes, keys: None, limits: *limits }
     }
 
     async fn fetch(&mut self, store: &Store) -> Result<Menu, FetchError> {

@@ -20,7 +20,7 @@ import { callerText, sentenceOf } from "./audit/sentence.js";
 
 /** @type {Qualifier[]} */
 const QUALIFIERS = [
-  { word: "who", parameter: "who", help: "a token's name, local or command line" },
+  { word: "who", parameter: "who", help: "a token's name, local, command line or a crawl" },
   {
     word: "action",
     parameter: "action",

@@ -4,8 +4,9 @@
 //! Times are the database's. Rows are read and written as JSON by the names of their columns, which are the
 //! fields of [`HostState`].
 
-pub mod query_hashes;
+pub mod key_reads;
 pub mod robots;
+pub mod rotating_values;
 
 use chrono::{DateTime, Utc};
 use tokio_postgres::Row;

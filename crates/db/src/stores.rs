@@ -1,6 +1,7 @@
 //! `dispensaries`: the stores, the addresses of their menus, and the state of their crawls.
 
 pub mod bulk;
+pub mod by_platform;
 pub mod discovery;
 pub mod groups;
 pub mod quality;
@@ -48,6 +49,12 @@ pub struct Switched {
 
 pub async fn get(client: &Client, id: StoreId) -> Result<Option<Store>, DbError> {
     client.query_opt(sql!("stores/get.sql"), &[&id]).await?.as_ref().map(Store::from_row).transpose()
+}
+
+/// The first store of a platform that is crawled.
+pub async fn first_of_platform(client: &Client, platform: Platform) -> Result<Option<Store>, DbError> {
+    let row = client.query_opt(sql!("stores/first_of_platform.sql"), &[&platform.name()]).await?;
+    row.as_ref().map(Store::from_row).transpose()
 }
 
 /// The store, whose row is locked until the transaction ends.

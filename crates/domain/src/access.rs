@@ -27,11 +27,11 @@ pub type TokenId = i64;
 /// The caller of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Principal {
-    /// A token's name, or [`Principal::LOCAL`] or [`Principal::COMMAND_LINE`].
+    /// A token's name, or [`Principal::LOCAL`], [`Principal::COMMAND_LINE`] or [`Principal::CRAWL`].
     pub name: String,
     pub role: AccessRole,
     pub token: Option<TokenId>,
-    /// None on the command line.
+    /// None on the command line, and for a task.
     pub address: Option<String>,
 }
 
@@ -39,6 +39,8 @@ impl Principal {
     /// Name of a caller without a token, on this machine.
     pub const LOCAL: &str = "local";
     pub const COMMAND_LINE: &str = "command line";
+    /// Name of the tasks themselves.
+    pub const CRAWL: &str = "a crawl";
 
     /// A caller on this machine, while there are no tokens.
     pub fn local(address: Option<String>) -> Self {
@@ -48,6 +50,11 @@ impl Principal {
     /// A caller with access to the database itself.
     pub fn command_line() -> Self {
         Principal { name: Principal::COMMAND_LINE.to_owned(), role: AccessRole::Admin, token: None, address: None }
+    }
+
+    /// A task, for changes that no person asked for.
+    pub fn crawl() -> Self {
+        Principal { name: Principal::CRAWL.to_owned(), ..Principal::command_line() }
     }
 
     pub fn may(&self, needed: AccessRole) -> bool {

@@ -46,7 +46,7 @@ pub struct PlatformSettings {
     /// Hosts from which images of products and brands may be downloaded.
     #[serde(default)]
     pub image_hosts: Vec<String>,
-    /// Key of a platform that asks for one; empty = its stores are not crawled.
+    /// Key of a platform that asks for one; empty = it is read from a page, or its stores are not crawled.
     #[serde(default)]
     pub key: Secret,
 }

@@ -1,9 +1,11 @@
-//! Jane of the same world: menus and stores in the indexes of a search behind a key, and single stores at the host of its pages.
+//! Jane of the same world: menus and stores in the indexes of a search behind a key, single stores at the host of its pages, and the
+//! pages of menus, which show the key.
 //!
 //! A product that is sold out, or that the shop has switched off, is not in the index. In: an HTTP request. Out: its answer.
 
 mod goods;
 mod hit;
+mod menu_page;
 pub(crate) mod oracle;
 mod search;
 pub(crate) mod state;
@@ -30,13 +32,14 @@ pub(crate) use stores::seed;
 const MENUS: &str = "/1/indexes/menu-products-production/query";
 const STORES: &str = "/1/indexes/stores-production/query";
 const STORE: &str = "/api/v1/stores";
+const PAGES: &str = "/stores/";
 const APPLICATION_ID: &str = "VFM4X0N23A";
 /// The key that it takes at first.
 pub const JANE_KEY: &str = "0a1b2c3d4e5f60718293a4b5c6d7e8f9";
 const MAX_REQUEST_BODY: usize = 256 << 10;
 
 pub(crate) fn is_path(path: &str) -> bool {
-    path == MENUS || path == STORES || path.starts_with(STORE)
+    path == MENUS || path == STORES || path.starts_with(STORE) || path.starts_with(PAGES)
 }
 
 /// An error closes the connection without an answer.
@@ -44,6 +47,10 @@ pub(crate) async fn respond(world: &World, request: Request<Incoming>) -> io::Re
     let (headers, path) = (request.headers().clone(), request.uri().path().to_owned());
     let query: Vec<(String, String)> =
         form_urlencoded::parse(request.uri().query().unwrap_or_default().as_bytes()).into_owned().collect();
+    if let Some(rest) = path.strip_prefix(PAGES) {
+        world.counters.note(|counts| counts.jane_pages += 1);
+        return menu_page::respond(world, rest);
+    }
     if let Some(rest) = path.strip_prefix(STORE) {
         world.counters.note(|counts| counts.jane_stores += 1);
         return answer(world, &headers, stores::single(world, rest.trim_start_matches('/'), &query)).await;

@@ -36,19 +36,31 @@ pub(crate) struct Key(Mutex<Rotation>);
 
 struct Rotation {
     key: String,
+    is_hidden: bool,
     /// The next key, and the number of menu pages that are still answered before it holds.
     next: Option<(u64, String)>,
 }
 
 impl Default for Key {
     fn default() -> Key {
-        Key(Mutex::new(Rotation { key: JANE_KEY.to_owned(), next: None }))
+        Key(Mutex::new(Rotation { key: JANE_KEY.to_owned(), is_hidden: false, next: None }))
     }
 }
 
 impl Key {
     pub(crate) fn is(&self, given: &str) -> bool {
         locked(&self.0).key == given
+    }
+
+    /// The key as pages show it.
+    pub(crate) fn shown(&self) -> Option<String> {
+        let rotation = locked(&self.0);
+        (!rotation.is_hidden).then(|| rotation.key.clone())
+    }
+
+    /// Pages show it no longer.
+    pub(crate) fn hide(&self) {
+        locked(&self.0).is_hidden = true;
     }
 
     /// `pages`: menu pages that are answered before.

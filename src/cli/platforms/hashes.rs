@@ -4,11 +4,13 @@
 
 use clap::Subcommand;
 use serde::Serialize;
+use strum::VariantArray;
 
 use crate::app::data::DataFiles;
 use crate::cli::{CliError, Env, ExitCode, time};
+use crate::platforms::PlatformRegistry;
 use db::hosts;
-use db::hosts::query_hashes::QueryHashRow;
+use db::hosts::rotating_values::QueryHashRow;
 use domain::query_hash::QueryHash;
 use domain::store::Platform;
 
@@ -19,9 +21,9 @@ const HASH_DIGITS: usize = 64;
 pub enum Command {
     /// List the known hashes with the endpoints that accepted or refused them
     List {
-        /// Menu platform
-        #[arg(long, default_value_t = Platform::DEFAULT)]
-        platform: Platform,
+        /// Menu platform [default: all]
+        #[arg(long)]
+        platform: Option<Platform>,
     },
     /// Add the hash of a query, as the pages of the platform send it
     Add {
@@ -29,9 +31,9 @@ pub enum Command {
         operation: String,
         /// SHA-256 of the query, 64 hex digits
         hash: String,
-        /// Menu platform
-        #[arg(long, default_value_t = Platform::DEFAULT)]
-        platform: Platform,
+        /// Menu platform [default: the only one with persisted queries]
+        #[arg(long)]
+        platform: Option<Platform>,
     },
 }
 
@@ -45,25 +47,30 @@ struct AddedHash {
 pub async fn run(command: Command, env: &Env) -> anyhow::Result<ExitCode> {
     match command {
         Command::List { platform } => list(platform, env).await,
-        Command::Add { operation, hash, platform } => add(AddedHash { platform, operation, hash }, env).await,
+        Command::Add { operation, hash, platform } => {
+            let registry = DataFiles::load(&env.config)?.platforms;
+            let platform = platform.map_or_else(|| only_platform(&registry), Ok)?;
+            add(AddedHash { platform, operation, hash }, &registry, env).await
+        }
     }
 }
 
-async fn list(platform: Platform, env: &Env) -> anyhow::Result<ExitCode> {
+async fn list(platform: Option<Platform>, env: &Env) -> anyhow::Result<ExitCode> {
     let client = env.db_to_read().await?.client().await?;
-    let rows = hosts::query_hashes::list(&client, platform).await?;
-    let headers = ["operation", "hash", "endpoint", "added", "first accepted", "last accepted", "last refused"];
+    let rows = hosts::rotating_values::list(&client, platform).await?;
+    let headers =
+        ["platform", "operation", "hash", "endpoint", "added", "first accepted", "last accepted", "last refused"];
     env.out.listed("hashes", &rows, &headers, cells)?;
     env.out.note_of_none(&rows, "no hashes to show: add one with `drover platforms hashes add OPERATION HASH`");
     Ok(ExitCode::Ok)
 }
 
-async fn add(mut added: AddedHash, env: &Env) -> anyhow::Result<ExitCode> {
-    require_operation(&added, env)?;
+async fn add(mut added: AddedHash, registry: &PlatformRegistry, env: &Env) -> anyhow::Result<ExitCode> {
+    require_operation(&added, registry)?;
     added.hash = checked(&added.hash)?;
     let hash = QueryHash { operation: added.operation.clone(), hash: added.hash.clone() };
     let client = env.db().await?.client().await?;
-    if hosts::query_hashes::add(&client, added.platform, &[hash]).await? == 0 {
+    if hosts::rotating_values::add(&client, added.platform, &[hash]).await? == 0 {
         let message = "this hash is known already; `drover platforms hashes list` shows the endpoints that refused it";
         return Err(CliError::conflict(message).into());
     }
@@ -71,9 +78,21 @@ async fn add(mut added: AddedHash, env: &Env) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::Ok)
 }
 
+/// The platform that is meant where none is named.
+fn only_platform(registry: &PlatformRegistry) -> Result<Platform, CliError> {
+    let has_hashes = |platform: &&Platform| registry.get(**platform).adapter.persisted().is_some();
+    let platforms: Vec<Platform> = Platform::VARIANTS.iter().filter(has_hashes).copied().collect();
+    match platforms.as_slice() {
+        [only] => Ok(*only),
+        all => {
+            let names: Vec<&str> = all.iter().map(|platform| platform.name()).collect();
+            Err(CliError::usage(format!("name the platform with --platform: one of {}", names.join(", "))))
+        }
+    }
+}
+
 /// Refuses hashes of other operations, which would never be sent.
-fn require_operation(added: &AddedHash, env: &Env) -> anyhow::Result<()> {
-    let registry = DataFiles::load(&env.config)?.platforms;
+fn require_operation(added: &AddedHash, registry: &PlatformRegistry) -> anyhow::Result<()> {
     let adapter = &registry.get(added.platform).adapter;
     let known = adapter.persisted().map_or(&[][..], |persisted| persisted.operations());
     if known.contains(&added.operation.as_str()) {
@@ -99,6 +118,7 @@ fn checked(hash: &str) -> Result<String, CliError> {
 
 fn cells(row: &QueryHashRow) -> Vec<String> {
     vec![
+        row.platform.clone(),
         row.operation.clone(),
         row.hash.clone(),
         if row.host_pattern == "%" { "every".to_owned() } else { row.host_pattern.clone() },

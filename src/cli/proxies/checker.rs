@@ -16,8 +16,8 @@ use futures_util::future::{BoxFuture, ready};
 use crate::app::data::DataFiles;
 use crate::platforms::{DiscoveryPoint, PlatformRegistry};
 use crate::stealth::{
-    AllowList, FetchError, Proxy, ProxyAsk, ProxyId, ProxyLease, ProxyOutcome, ProxyReport, ProxySource, SessionAsk,
-    SessionConfig, Sessions,
+    AllowList, FetchError, Identities, Proxy, ProxyAsk, ProxyId, ProxyLease, ProxyOutcome, ProxyReport, ProxySource,
+    SessionAsk, SessionConfig, Sessions, States,
 };
 use api::ProxyTester;
 use contract::proxies::ProxyTest;
@@ -66,21 +66,8 @@ impl Checker {
         let platform = registry.get(PLATFORM);
         let points = platform.discovery_points.values().flatten().cloned().collect();
         let proxies = Arc::new(SingleUseProxies::new(rows));
-        let sessions = Sessions::new(SessionConfig {
-            proxies: proxies.clone(),
-            identities,
-            states,
-            allowed_hosts: AllowList::new(platform.adapter.api_hosts()),
-            http: settings::Http {
-                whole_timeout: config.http.whole_timeout.min(MAX_CHECK_TIME),
-                ..config.http.clone()
-            },
-            proxy_config: settings::Proxies { rotations_per_request: 0, ..config.proxies.clone() }.into(),
-            politeness: config.politeness.clone().into(),
-            host_table: None,
-            robots_table: None,
-            clock: Clock::system(),
-        })?;
+        let hosts = AllowList::new(platform.adapter.api_hosts());
+        let sessions = single_tries(config, (identities, states), hosts, proxies.clone())?;
         Ok(Checker { sessions, proxies, registry, points })
     }
 
@@ -108,14 +95,36 @@ impl Checker {
     }
 }
 
+/// Sessions for requests by hand: each makes one try.
+pub fn single_tries(
+    config: &Config,
+    (identities, states): (Identities, States),
+    allowed_hosts: AllowList,
+    proxies: Arc<SingleUseProxies>,
+) -> anyhow::Result<Sessions> {
+    let sessions = Sessions::new(SessionConfig {
+        proxies,
+        identities,
+        states,
+        allowed_hosts,
+        http: settings::Http { whole_timeout: config.http.whole_timeout.min(MAX_CHECK_TIME), ..config.http.clone() },
+        proxy_config: settings::Proxies { rotations_per_request: 0, ..config.proxies.clone() }.into(),
+        politeness: config.politeness.clone().into(),
+        host_table: None,
+        robots_table: None,
+        clock: Clock::system(),
+    })?;
+    Ok(sessions)
+}
+
 /// Leases each proxy once, and keeps its outcome.
-struct SingleUseProxies {
+pub struct SingleUseProxies {
     left: Mutex<VecDeque<Arc<Proxy>>>,
     outcomes: Mutex<HashMap<ProxyId, ProxyOutcome>>,
 }
 
 impl SingleUseProxies {
-    fn new(rows: &[ProxyRow]) -> Self {
+    pub fn new(rows: &[ProxyRow]) -> Self {
         let all = rows.iter().map(|row| Arc::new(row.proxy.clone())).collect();
         SingleUseProxies { left: Mutex::new(all), outcomes: Mutex::default() }
     }

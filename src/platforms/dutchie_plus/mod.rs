@@ -60,6 +60,10 @@ impl Adapter for DutchiePlus {
         self.endpoint.host_str().filter(|_| !self.key.is_empty()).map(str::to_owned).into_iter().collect()
     }
 
+    fn takes_key(&self) -> bool {
+        true
+    }
+
     fn announces_total(&self) -> bool {
         false
     }

@@ -1,11 +1,12 @@
 //! The Jane platform: menus and stores in the indexes of a search, which is asked with the key of its public menu pages.
 //!
-//! The key goes to the search alone, in the query, as browsers send it: a simple request, before which no other is due. Single
-//! stores are answered by the host of the pages, without a key.
+//! The key goes to the search alone, in the query, as browsers send it: a simple request, before which no other is due. A page is
+//! read where no known key is taken. Single stores are answered by the host of the pages, without a key.
 
 mod found_store;
 pub mod menu_url;
 pub mod normalize;
+pub mod page;
 mod requests;
 
 use std::sync::Arc;
@@ -16,7 +17,9 @@ use url::{Url, form_urlencoded};
 
 use super::answer_errors::{other_store, unreadable, wrong_store};
 use super::definition::bodies;
-use super::{Adapter, AddressField, BadPlatform, Definition, DiscoveryPoint, MenuPart, Query, StoresPart, rest};
+use super::{
+    Adapter, AddressField, BadPlatform, Definition, DiscoveryPoint, MenuPart, PageKey, Query, StoresPart, rest,
+};
 use crate::stealth::{FetchError, Request, RequestKind, Response, Secrets};
 use domain::store::{FoundStore, Platform, Store};
 use menu_url::{MenuUrl, is_id};
@@ -64,14 +67,6 @@ impl Jane {
         })
     }
 
-    fn require_key(&self) -> Result<(), FetchError> {
-        if !self.key.is_empty() {
-            return Ok(());
-        }
-        let reason = "platform.jane.key is not set".to_owned();
-        Err(FetchError::NotAllowed { what: "Jane's search".to_owned(), reason })
-    }
-
     fn page_of(&self, store: &Store, id: &str) -> Url {
         let named = store.menu_url.as_deref().and_then(MenuUrl::parse).and_then(|menu| menu.slug);
         found_store::menu_url(id, named.as_deref().or(store.slug.as_deref()), &self.pages)
@@ -93,11 +88,12 @@ impl Adapter for Jane {
         Platform::Jane
     }
 
-    /// None without a key, since nothing is sent then.
     fn api_hosts(&self) -> Vec<String> {
-        let hosts =
-            [&self.menus, &self.pages].into_iter().filter_map(|url| url.host_str()).filter(|_| !self.key.is_empty());
-        hosts.map(str::to_owned).collect()
+        [&self.menus, &self.pages].into_iter().filter_map(|url| url.host_str()).map(str::to_owned).collect()
+    }
+
+    fn page_key(&self) -> Option<&dyn PageKey> {
+        Some(self)
     }
 
     fn announces_total(&self) -> bool {
@@ -113,7 +109,6 @@ impl Adapter for Jane {
     }
 
     fn resolve_query(&self, store: &Store) -> Result<Query, FetchError> {
-        self.require_key()?;
         let Some(name) = StoreName::of(store) else {
             let reason = "has neither a menu_url with its number nor a slug: set one of them";
             return Err(FetchError::NotAddressable { store: store.name.clone(), reason });
@@ -138,12 +133,10 @@ impl Adapter for Jane {
     }
 
     fn discovery_query(&self, point: &DiscoveryPoint) -> Result<Query, FetchError> {
-        self.require_key()?;
         Ok(self.stores_page(&StoresCursor::first(point)))
     }
 
     fn menu_query(&self, store: &Store) -> Result<Query, FetchError> {
-        self.require_key()?;
         let Some(id) = store.platform_dispensary_id.clone().filter(|id| is_id(id)) else {
             let reason = "has no number as its platform id: run an entry_point_discovery of it";
             return Err(FetchError::NotAddressable { store: store.name.clone(), reason });
@@ -152,20 +145,10 @@ impl Adapter for Jane {
     }
 
     fn request(&self, query: &Query) -> Option<Request> {
-        if query.operation == STORE {
+        if !self.needs_key(query) {
             return Some(Request::new(RequestKind::Fetch, query.endpoint.clone(), query.referer.clone()));
         }
-        let key: String = form_urlencoded::byte_serialize(self.key.reveal().as_bytes()).collect();
-        let mut url = query.endpoint.clone();
-        let id = &self.application_id;
-        url.set_query(Some(&format!("x-algolia-agent={AGENT}&x-algolia-api-key={key}&x-algolia-application-id={id}")));
-        Some(Request {
-            // a content type of forms, so that a browser sends no preflight
-            script_headers: vec![("content-type", "application/x-www-form-urlencoded".to_owned())],
-            secrets: SECRETS,
-            body: Some(Bytes::from(query.parameters.clone())),
-            ..Request::new(RequestKind::FetchWithBody, url, query.referer.clone())
-        })
+        Some(self.request_with_key(query, &self.key))
     }
 
     fn read_store(&self, query: &Query, response: &Response) -> Result<Option<FoundStore>, FetchError> {
@@ -213,6 +196,35 @@ impl Adapter for Jane {
         let next = cursor.after(&read, self.per_page).map(|next| self.menu_page(query.referer.clone(), &next));
         let total_count = read.total_count.filter(|_| cursor.is_whole());
         Ok(MenuPart { page: read.page, total_count, is_estimate: read.is_estimate, next })
+    }
+}
+
+impl PageKey for Jane {
+    fn needs_key(&self, query: &Query) -> bool {
+        query.operation != STORE
+    }
+
+    fn request_with_key(&self, query: &Query, key: &Secret) -> Request {
+        let key: String = form_urlencoded::byte_serialize(key.reveal().as_bytes()).collect();
+        let mut url = query.endpoint.clone();
+        let id = &self.application_id;
+        url.set_query(Some(&format!("x-algolia-agent={AGENT}&x-algolia-api-key={key}&x-algolia-application-id={id}")));
+        Request {
+            // a content type of forms, so that a browser sends no preflight
+            script_headers: vec![("content-type", "application/x-www-form-urlencoded".to_owned())],
+            secrets: SECRETS,
+            body: Some(Bytes::from(query.parameters.clone())),
+            ..Request::new(RequestKind::FetchWithBody, url, query.referer.clone())
+        }
+    }
+
+    fn key_page(&self, query: &Query) -> Option<Request> {
+        let page = || Request::new(RequestKind::Fetch, query.referer.clone(), self.pages.clone());
+        (query.operation == MENU).then(page)
+    }
+
+    fn read_key(&self, page: &[u8]) -> Option<Secret> {
+        page::key(page, &self.application_id)
     }
 }
 

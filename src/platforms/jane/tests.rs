@@ -58,14 +58,27 @@ fn the_key_is_in_no_query_and_no_message_and_goes_to_no_host_of_pages() {
 }
 
 #[test]
-fn without_a_key_nothing_is_asked() {
+fn the_page_of_the_menu_is_read_for_a_key_and_no_other_page() {
     let (adapter, point) = (adapter(""), DiscoveryPoint { latitude: 33.45, longitude: -112.07, miles: 50.0 });
-    for refused in [adapter.menu_query(&store()), adapter.resolve_query(&store()), adapter.discovery_query(&point)] {
-        let error = refused.unwrap_err().to_string();
-        assert!(error.ends_with("platform.jane.key is not set"), "{error}");
-    }
-    assert_eq!(adapter.api_hosts(), [""; 0]);
-    assert_eq!(self::adapter("k").api_hosts(), ["search.iheartjane.com", "www.iheartjane.com"]);
+    let [menu, stores, store] =
+        [adapter.menu_query(&store()), adapter.discovery_query(&point), adapter.resolve_query(&store())]
+            .map(Result::unwrap);
+    let page = adapter.key_page(&menu).unwrap();
+    assert_eq!(page.url.as_str(), "https://www.iheartjane.com/stores/5876/copper-fern/menu");
+    assert!(page.is_same_origin() && !page.has_key());
+    assert!(adapter.key_page(&stores).is_none());
+    assert_eq!([&menu, &stores, &store].map(|query| adapter.needs_key(query)), [true, true, false]);
+    assert_eq!(adapter.api_hosts(), ["search.iheartjane.com", "www.iheartjane.com"]);
+}
+
+#[test]
+fn a_key_that_was_read_takes_the_place_of_the_configured_one() {
+    let shown = br#"{"algoliaAppId":"VFM4X0N23A","algoliaApiKey":"00112233445566778899aabbccddeeff"}"#;
+    let adapter = adapter("configured");
+    let key = adapter.read_key(shown).unwrap();
+    let request = adapter.request_with_key(&menu_query(), &key);
+    assert!(request.url.as_str().contains("x-algolia-api-key=00112233445566778899aabbccddeeff&"));
+    assert!(!format!("{request:?} {key:?}").contains("00112233"));
 }
 
 #[rstest]

@@ -5,6 +5,7 @@
 pub mod connect_reply;
 pub mod headers;
 pub mod jane;
+pub mod menu_page;
 pub mod menu_url;
 pub mod normaliser;
 pub mod proxy_list;

@@ -291,7 +291,7 @@ async fn a_fetch_notes_its_time_its_hash_and_who_it_went_through() {
     assert_eq!(harness.store.count(noted).await, 1);
     let kept = format!("SELECT count(*) FROM raw_crawl_payloads WHERE task_id = {} AND coverage = 1", task.lease.id);
     assert_eq!(harness.store.count(&kept).await, 1);
-    let worked = "SELECT count(*) FROM query_hashes WHERE operation = 'FilteredProducts' AND last_ok IS NOT NULL";
+    let worked = "SELECT count(*) FROM rotating_values WHERE name = 'FilteredProducts' AND last_success_at IS NOT NULL";
     assert_eq!(harness.store.count(worked).await, 1);
 }
 
@@ -713,15 +713,15 @@ async fn a_database_that_goes_away_between_two_states_costs_no_answer_of_the_fir
     sim.set_shard_stale("/api-3/graphql", true);
     // the first state's answer is noted as one that a hash worked for
     let away_after_an_answer = "
-        ALTER TABLE query_hashes RENAME TO kept_hashes;
+        ALTER TABLE rotating_values RENAME TO kept_hashes;
         CREATE FUNCTION is_there() RETURNS boolean LANGUAGE plpgsql AS $f$
         BEGIN
-          IF EXISTS (SELECT FROM kept_hashes WHERE last_ok < now()) THEN RAISE cannot_connect_now; END IF;
+          IF EXISTS (SELECT FROM kept_hashes WHERE last_success_at < now()) THEN RAISE cannot_connect_now; END IF;
           RETURN true;
         END $f$;
-        CREATE VIEW query_hashes AS SELECT * FROM kept_hashes WHERE (SELECT is_there());
-        ALTER VIEW query_hashes ALTER host_pattern SET DEFAULT '%';
-        ALTER VIEW query_hashes ALTER added_at SET DEFAULT now()";
+        CREATE VIEW rotating_values AS SELECT * FROM kept_hashes WHERE (SELECT is_there());
+        ALTER VIEW rotating_values ALTER endpoint SET DEFAULT '%';
+        ALTER VIEW rotating_values ALTER added_at SET DEFAULT now()";
     harness.store.database.raw.batch_execute(away_after_an_answer).await.unwrap();
 
     let discovered = harness.settle(Role::StoreDiscovery, json!({})).await;
@@ -761,7 +761,7 @@ async fn tasks_that_wait_for_the_hashes_to_be_added_hold_no_connection() {
     task.payload = json!({});
     let contexts: Vec<_> = (0..testkit::WORK_CONNECTIONS).map(|_| harness.context(&task)).collect();
     let runs = contexts.iter().map(|context| drover::handlers::run(context, task.role, &task.payload, None));
-    harness.store.database.raw.batch_execute("BEGIN; LOCK TABLE query_hashes").await.unwrap();
+    harness.store.database.raw.batch_execute("BEGIN; LOCK TABLE rotating_values").await.unwrap();
     let free = async {
         testkit::until("one adds them", testkit::PATIENCE, async || {
             harness.store.count(testkit::WAITING_FOR_LOCKS).await == 1
@@ -868,15 +868,37 @@ async fn hashes_of_the_data_file_that_the_table_lacks_are_added_at_start() {
     let seed = sim.stores()[0].clone();
     become_store(&harness, &seed, Some(&seed.platform_dispensary_id)).await;
     // as after years of crawls with an older release
-    let refused = "INSERT INTO query_hashes (platform, operation, hash, last_ok, last_not_found)
+    let refused = "INSERT INTO rotating_values (platform, name, value, last_success_at, last_refusal_at)
                    VALUES ('dutchie', 'FilteredProducts', repeat('0', 64), now() - interval '1 day', now())";
     harness.store.database.raw.batch_execute(refused).await.unwrap();
 
     harness.settle(Role::PayloadFetch, json!({})).await;
 
     assert_eq!(sim.counts().hash_not_found, 0, "an untried hash is tried before a refused one");
-    let shipped = "SELECT count(*) FROM query_hashes WHERE operation = 'FilteredProducts' AND host_pattern = '%'";
+    let shipped = "SELECT count(*) FROM rotating_values WHERE name = 'FilteredProducts' AND endpoint = '%'";
     assert_eq!(harness.store.count(shipped).await, 4);
+}
+
+#[tokio::test]
+async fn processes_of_the_release_before_read_and_write_hashes_under_their_former_names() {
+    let sim = simulator(Settings { stores: 1, ..Settings::default() });
+    let harness = harness(&sim).await;
+    let former = "INSERT INTO query_hashes AS known (platform, operation, hash, first_ok, last_ok)
+                  VALUES ('dutchie', 'A', repeat('0', 64), now(), now())
+                      ON CONFLICT (platform, operation, hash, host_pattern) DO UPDATE SET last_ok = now()
+                   WHERE known.last_ok IS NULL OR known.last_not_found > known.last_ok;
+                  INSERT INTO query_hashes (platform, operation, hash, host_pattern, last_not_found)
+                  VALUES ('dutchie', 'A', repeat('0', 64), 'a.example/graphql', now())
+                      ON CONFLICT (platform, operation, hash, host_pattern) DO UPDATE SET last_not_found = now();
+                  INSERT INTO query_hashes (platform, operation, hash, added_at)
+                  VALUES ('dutchie', 'A', repeat('0', 64), now()) ON CONFLICT DO NOTHING;
+                  INSERT INTO rotating_values (platform, name, value) VALUES ('jane', 'key', 'digest')";
+    harness.store.database.raw.batch_execute(former).await.unwrap();
+    harness.store.database.raw.batch_execute(former.rsplit_once(';').unwrap().0).await.unwrap();
+    let now = "SELECT count(*) FROM rotating_values WHERE name = 'A' AND endpoint IN ('%', 'a.example/graphql') AND added_at <= now()";
+    assert_eq!(harness.store.count(now).await, 2);
+    let seen = "SELECT count(*) FROM query_hashes WHERE operation IN ('A', 'key') AND (last_ok IS NOT NULL OR last_not_found IS NOT NULL)";
+    assert_eq!(harness.store.count(seen).await, 2);
 }
 
 #[tokio::test]

@@ -210,7 +210,7 @@ async fn lists_show_rows_whatever_their_times_are(
              VALUES ({store}, 'dutchie', 'payloads/x', repeat('0', 64), 1, 1, 1, 1, now());
              INSERT INTO worker_registry (worker_id, friendly_name, pod, role, roles, status, max_concurrent_tasks)
              VALUES ('w', 'w', 'p', 'any', '{{}}', 'active', 1);
-             INSERT INTO query_hashes (platform, operation, hash) VALUES ('dutchie', 'q', repeat('0', 64));
+             INSERT INTO rotating_values (platform, name, value) VALUES ('dutchie', 'q', repeat('0', 64));
              INSERT INTO task_totals (role, status, tasks, as_of) VALUES ('payload_fetch', 'completed', 7, now())"
         ))
         .await;
@@ -224,7 +224,7 @@ async fn lists_show_rows_whatever_their_times_are(
     let payload = payloads::latest(&client, store).await.unwrap().unwrap();
     assert!(payloads::get(&client, payload.id).await.unwrap().is_some());
     assert_eq!(workers::list(&client).await.unwrap().len(), 1);
-    assert_eq!(hosts::query_hashes::list(&client, Platform::Dutchie).await.unwrap().len(), 1);
+    assert_eq!(hosts::rotating_values::list(&client, Some(Platform::Dutchie)).await.unwrap().len(), 1);
 }
 
 #[rstest]

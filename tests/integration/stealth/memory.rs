@@ -163,7 +163,7 @@ async fn crawl(sessions: Sessions, payloads: Payloads, store: i64) -> String {
         FetchStart { at: Clock::system().utc(), products: 1, expects_empty: false, small_menu_proxies: Vec::new() };
     let mut session = sessions.open(SessionAsk::default());
     let limits = CrawlLimits { max_pages: 40, min_coverage: 0.995 };
-    let mut crawler = Crawler { adapter: &adapter, session: &mut session, hashes: &mut hashes, limits };
+    let mut crawler = Crawler { adapter: &adapter, session: &mut session, hashes: &mut hashes, keys: None, limits };
     let menu = match crawler.fetch_menu(&store, &start, &|_| ()).await {
         Ok(menu) => menu,
         Err(error) => return error.label().to_owned(),

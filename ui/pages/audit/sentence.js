@@ -20,6 +20,11 @@ const SENTENCES = {
     ...hostOf(target),
     rest: forText(until, row) + because(why),
   }),
+  "platforms.read_key": ({ store, failure }, target) => ({
+    verb: failure ? "found no key of" : "read the key of",
+    thing: target,
+    rest: (store ? ` on a page of store ${store}` : "") + because(failure),
+  }),
   "hosts.delete": (_, target) => ({ verb: "deleted what was learned about", ...hostOf(target) }),
 
   "tasks.create": ({ role }, target) => ({ verb: "created", ...taskOf(target), rest: also(role) }),
@@ -110,8 +115,11 @@ export function sentenceOf(row) {
   return { verb: `did ${row.action}`, thing: row.target && `on ${row.target}` };
 }
 
+/** @type {Record<string, string>} */
+const CALLERS = { "command line": "The command line", "a crawl": "A crawl" };
+
 /** The caller as the beginning of a sentence. @param {string} who */
-export const callerText = (who) => (who === "command line" ? "The command line" : who);
+export const callerText = (who) => CALLERS[who] ?? who;
 
 /** `the role payload_fetch` from `role payload_fetch`. @param {string} target */
 const scopeText = (target) => (target === "everything" ? target : `the ${target}`);

@@ -54,6 +54,14 @@ pub fn hashes_exhausted(platform: Platform, operation: &str, endpoint: &str) {
     error!(%platform, operation, endpoint, "{endpoint} of {platform} refuses every known hash of {operation}: add the current one with `drover platforms hashes add {operation} HASH`");
 }
 
+/// A page of a menu was read for the key of a platform, or gave none for the reason `failure`.
+pub fn key_read(platform: Platform, store: Option<i64>, failure: Option<&str>) {
+    match failure {
+        None => info!(%platform, store, "The key of {platform} was read from a page of a menu"),
+        Some(failure) => warn!(%platform, store, "No key of {platform} could be read from a page of a menu: {failure}"),
+    }
+}
+
 pub fn host_notice(host: &str, notice: &HostNotice) {
     match notice {
         HostNotice::Opened { why, probe_in } => {

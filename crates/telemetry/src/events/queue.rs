@@ -175,7 +175,7 @@ pub fn retention_applied(files: u64, bytes: u64, partitions: usize) {
 
 /// Later requests observe the same again.
 pub fn hash_observations_lost(error: &dyn fmt::Display) {
-    warn!("The query hashes that work could not be saved: {error}");
+    warn!("The query hashes or keys that work could not be saved: {error}");
 }
 
 /// Notifications of a channel are missed until the connection is back; polling continues.
