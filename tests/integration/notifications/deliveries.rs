@@ -201,19 +201,25 @@ async fn a_receiver_that_is_gone_disables_its_endpoint_until_a_person_enables_it
 }
 
 #[tokio::test]
-async fn a_test_does_not_wait_behind_others_and_has_one_try() {
+async fn a_test_has_one_try_before_others_and_ends_their_wait_if_it_arrives() {
     let harness = MediaHarness::start().await;
     let endpoint = harness.add_webhook("test").await;
     harness.site.script_hook("test", HookScript::Once(vec![HookAnswer::Status(500), HookAnswer::Status(403)]));
     harness.tell(endpoint, 1).await;
     seconds_of_wait(harness.send(endpoint).await);
-    let tx = harness.database.db.begin_api().await.unwrap();
-    let test = db::notifications::insert_test(&tx, endpoint).await.unwrap();
-    tx.commit().await.unwrap();
+    let insert_test = async || {
+        let tx = harness.database.db.begin_api().await.unwrap();
+        let test = db::notifications::insert_test(&tx, endpoint).await.unwrap();
+        tx.commit().await.unwrap();
+        test
+    };
+    let test = insert_test().await;
     seconds_of_wait(harness.send(endpoint).await);
     let found = harness.notifications(endpoint).await.into_iter().find(|one| one.id == test).unwrap();
     assert_eq!((found.state, found.last_status), (Word::Known(NotificationState::Failed), Some(403)));
     assert!(found.last_error.unwrap().contains("credential"));
+    insert_test().await;
+    assert_eq!(done(harness.send(endpoint).await)["delivered"], 2);
 }
 
 #[tokio::test]
