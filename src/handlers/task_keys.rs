@@ -13,6 +13,7 @@ use serde_json::json;
 use super::Context;
 use super::platform_keys::{KnownKey, digest, sealed};
 use crate::platforms::Keys;
+use crate::stealth::error::NotYetKnown;
 use crate::stealth::{DocumentLimits, FetchError, Request, Session};
 use db::DbError;
 use db::hosts::key_reads::{self, KeyRead};
@@ -190,7 +191,8 @@ impl<'a> TaskKeys<'a> {
     }
 
     fn wait(&self, why: &str, wait: Duration) -> FetchError {
-        FetchError::KeyUnknown { host: self.host.clone(), why: why.to_owned(), wait }
+        let unknown = Box::new(NotYetKnown { reason: why.to_owned(), wait });
+        FetchError::KeyUnknown { host: self.host.clone(), unknown }
     }
 }
 

@@ -73,8 +73,8 @@ pub enum FetchError {
     #[error("no key for {host} works: {why}")]
     NoKey { host: String, why: String },
     /// Its key is being looked for.
-    #[error("the key of {host} is not known yet: {why}")]
-    KeyUnknown { host: String, why: String, wait: Duration },
+    #[error("the key of {host} is not known yet: {}", unknown.reason)]
+    KeyUnknown { host: String, unknown: Box<NotYetKnown> },
     /// The platform no longer knows the operation in the form in which it was asked.
     #[error("no known query hash of {operation} works at {host}")]
     UnknownQuery { operation: String, host: String },
@@ -102,7 +102,7 @@ pub enum FetchError {
     #[error("{host} asks robots not to fetch {path_and_rule}, and politeness.robots obeys it")]
     RobotsForbid { host: String, path_and_rule: String },
     #[error("{host} is sent nothing until its robots.txt is known: {}", unknown.reason)]
-    RobotsUnknown { host: String, unknown: Box<UnknownRobots> },
+    RobotsUnknown { host: String, unknown: Box<NotYetKnown> },
     #[error("the crawl holds {}, but the platform did not announce how many there are", counted(*seen, "product"))]
     Unannounced { seen: usize },
     /// The announced total does not match the number of products.
@@ -114,9 +114,9 @@ pub enum FetchError {
     MorePages { seen: usize, max_pages: usize },
 }
 
-/// Why the rules of a host are not known, and for how long its tasks wait.
+/// Why the rules or the key of a host are not known, and for how long its tasks wait.
 #[derive(Clone, Debug, PartialEq)]
-pub struct UnknownRobots {
+pub struct NotYetKnown {
     pub reason: String,
     pub wait: Duration,
 }
@@ -188,7 +188,7 @@ impl FetchError {
                 RequestDisposition::Snooze { after: Some(refusing.left.min(MAX_BREAKER_PAUSE)) }
             }
             FetchError::RobotsUnknown { unknown, .. } => RequestDisposition::Snooze { after: Some(unknown.wait) },
-            FetchError::KeyUnknown { wait, .. } => RequestDisposition::Snooze { after: Some(*wait) },
+            FetchError::KeyUnknown { unknown, .. } => RequestDisposition::Snooze { after: Some(unknown.wait) },
             FetchError::Unreachable { .. }
             | FetchError::Timeout { .. }
             | FetchError::ServerError { .. }

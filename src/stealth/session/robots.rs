@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use url::Position;
 
-use crate::stealth::error::{FetchError, RequestDisposition, UnknownRobots};
+use crate::stealth::error::{FetchError, NotYetKnown, RequestDisposition};
 use crate::stealth::headers::authority;
 use crate::stealth::host_robots::RobotsViolation;
 use crate::stealth::{Document, DocumentLimits, Request, RequestKind, RobotsTable, Session};
@@ -136,7 +136,7 @@ fn text(body: &[u8]) -> String {
 }
 
 fn unknown(request: &Request, reason: &str, wait: Duration) -> FetchError {
-    let unknown = Box::new(UnknownRobots { reason: reason.to_owned(), wait });
+    let unknown = Box::new(NotYetKnown { reason: reason.to_owned(), wait });
     FetchError::RobotsUnknown { host: request.host().to_owned(), unknown }
 }
 
