@@ -6,14 +6,37 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::stream;
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER};
-use http::{HeaderValue, Response, StatusCode};
+use http::{HeaderMap, HeaderValue, Response, StatusCode};
 use http_body_util::{BodyExt, Full, StreamBody};
 use hyper::body::Frame;
+use serde_json::Value;
 
 use crate::answer::errors_only;
 use crate::body::Body;
 use crate::encoding::Coding;
 use crate::faults::FaultKind;
+use crate::world::World;
+
+/// A status with its document.
+pub(crate) type Document = (StatusCode, Value);
+
+/// A document, in a coding that the client takes.
+pub(crate) async fn document(
+    world: &World,
+    headers: &HeaderMap,
+    (status, document): Document,
+) -> io::Result<Response<Body>> {
+    let body = serde_json::to_vec(&document)?;
+    let coding = Coding::choose(headers, world.coding);
+    let body = match coding {
+        Some(coding) => coding.encode(&body).await?,
+        None => body,
+    };
+    world.counters.note(|counts| counts.answered += u64::from(status == StatusCode::OK));
+    let mut response = json(coding, Bytes::from(body), None)?;
+    *response.status_mut() = status;
+    Ok(response)
+}
 
 /// A JSON answer in the coding that `bytes` have, whole unless `fault` breaks it.
 pub(crate) fn json(coding: Option<Coding>, mut bytes: Bytes, fault: Option<&FaultKind>) -> io::Result<Response<Body>> {

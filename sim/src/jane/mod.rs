@@ -11,16 +11,14 @@ mod stores;
 
 use std::io;
 
-use bytes::Bytes;
 use http::{HeaderMap, Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Limited};
 use hyper::body::Incoming;
 use serde_json::{Value, json};
-use url::form_urlencoded;
 
 use crate::body::Body;
-use crate::encoding::Coding;
-use crate::reply;
+use crate::question::Question;
+use crate::reply::{self, Document};
 use crate::world::World;
 
 pub(crate) use stores::seed;
@@ -40,19 +38,19 @@ pub(crate) fn is_path(path: &str) -> bool {
 /// An error closes the connection without an answer.
 pub(crate) async fn respond(world: &World, request: Request<Incoming>) -> io::Result<Response<Body>> {
     let (headers, path) = (request.headers().clone(), request.uri().path().to_owned());
-    let query: Vec<(String, String)> =
-        form_urlencoded::parse(request.uri().query().unwrap_or_default().as_bytes()).into_owned().collect();
+    let query = Question::of(request.uri());
     if let Some(rest) = path.strip_prefix(STORE) {
         world.counters.note(|counts| counts.jane_stores += 1);
-        return answer(world, &headers, stores::single(world, rest.trim_start_matches('/'), &query)).await;
+        return reply::document(world, &headers, stores::single(world, rest.trim_start_matches('/'), &query)).await;
     }
     if !has_key(world, &headers, &query) {
         world.counters.note(|counts| counts.key_refused += 1);
-        return answer(world, &headers, refusal(StatusCode::FORBIDDEN, "Invalid Application-ID or API key")).await;
+        return reply::document(world, &headers, refusal(StatusCode::FORBIDDEN, "Invalid Application-ID or API key"))
+            .await;
     }
     let Some(question) = read(world, request).await else {
         world.counters.note(|counts| counts.other += 1);
-        return answer(world, &headers, refusal(StatusCode::BAD_REQUEST, "no question in a POST")).await;
+        return reply::document(world, &headers, refusal(StatusCode::BAD_REQUEST, "no question in a POST")).await;
     };
     let is_menu = path == MENUS;
     world.counters.note(|counts| {
@@ -64,15 +62,12 @@ pub(crate) async fn respond(world: &World, request: Request<Incoming>) -> io::Re
         world.jane.key.count_answer();
     }
     let found = found.map_or_else(|why| refusal(StatusCode::BAD_REQUEST, &why), |found| (StatusCode::OK, found));
-    answer(world, &headers, found).await
+    reply::document(world, &headers, found).await
 }
 
 /// Whether the key and the application are right, in the headers or in the query.
-fn has_key(world: &World, headers: &HeaderMap, query: &[(String, String)]) -> bool {
-    let given = |name: &str| {
-        let of_query = query.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
-        of_query.or_else(|| headers.get(name)?.to_str().ok()).map(str::to_owned)
-    };
+fn has_key(world: &World, headers: &HeaderMap, query: &Question) -> bool {
+    let given = |name: &str| query.text(name).or_else(|| headers.get(name)?.to_str().ok()).map(str::to_owned);
     let is_application = given("x-algolia-application-id").as_deref() == Some(APPLICATION_ID);
     is_application && given("x-algolia-api-key").is_some_and(|key| world.jane.key.is(&key))
 }
@@ -86,23 +81,6 @@ async fn read(world: &World, request: Request<Incoming>) -> Option<Value> {
     serde_json::from_slice(&body.to_bytes()).ok()
 }
 
-fn refusal(status: StatusCode, message: &str) -> (StatusCode, Value) {
+fn refusal(status: StatusCode, message: &str) -> Document {
     (status, json!({ "message": message, "status": status.as_u16() }))
-}
-
-async fn answer(
-    world: &World,
-    headers: &HeaderMap,
-    (status, document): (StatusCode, Value),
-) -> io::Result<Response<Body>> {
-    let body = serde_json::to_vec(&document)?;
-    let coding = Coding::choose(headers, world.coding);
-    let body = match coding {
-        Some(coding) => coding.encode(&body).await?,
-        None => body,
-    };
-    world.counters.note(|counts| counts.answered += u64::from(status == StatusCode::OK));
-    let mut response = reply::json(coding, Bytes::from(body), None)?;
-    *response.status_mut() = status;
-    Ok(response)
 }

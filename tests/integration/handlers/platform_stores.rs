@@ -6,7 +6,10 @@ use db::demo::report;
 use db::demo::report::products;
 use db::demo::report::products::ProductRecord;
 use domain::store::Platform;
-use drover::simulated;
+use domain::task::role::Role;
+use drover::{handlers, simulated};
+use queue::Committed;
+use serde_json::json;
 use settings::Config;
 use sim::{OracleProduct, OracleStore, Settings, Simulator, StoreSeed};
 
@@ -46,6 +49,19 @@ pub async fn harnesses(
 /// Changes the rows of all stores.
 pub async fn change(harness: &HandlerHarness, set: &str) {
     harness.store.database.raw.batch_execute(&format!("UPDATE dispensaries SET {set}")).await.unwrap();
+}
+
+/// Why a fetch fails, for good or not.
+pub async fn failure(harness: &HandlerHarness) -> String {
+    format!("{:?}", harness.run(Role::PayloadFetch, json!({})).await.err().expect("it fails"))
+}
+
+/// Discovers the platform's stores in a state.
+pub async fn discover(harness: &HandlerHarness, platform: Platform, state: &str) -> Committed {
+    let mut task = harness.task(Role::StoreDiscovery, json!({ "state_code": state })).await;
+    task.platform = Some(platform.name().to_owned());
+    let outcome = handlers::run(&harness.context(&task), task.role, &task.payload, None).await.unwrap();
+    harness.commit(&task, outcome).await
 }
 
 /// Differences between the tables and what they must hold.
