@@ -90,6 +90,11 @@ async fn crawl_after_crawl_the_tables_of_several_stores_equal_the_oracle() {
 }
 
 #[tokio::test]
+async fn sixty_stores_are_crawled_whole_through_proxies_that_are_blocked_and_dead() {
+    platform_stores::crawl_sixty_stores_twice(Platform::Jane, Simulator::lose_jane_product).await;
+}
+
+#[tokio::test]
 async fn a_menu_above_the_ceiling_is_crawled_whole() {
     let sim = one_store(3900);
     let listed = expected(&sim, 1).len();

@@ -84,6 +84,15 @@ async fn crawl_after_crawl_the_tables_of_several_stores_equal_the_oracle() {
 }
 
 #[tokio::test]
+async fn sixty_stores_are_crawled_whole_through_proxies_that_are_blocked_and_dead() {
+    let disturb = |sim: &Simulator| {
+        sim.break_leafly(LeaflyFault::Throttled, 2);
+        sim.lose_leafly_product();
+    };
+    platform_stores::crawl_sixty_stores_twice(Platform::Leafly, disturb).await;
+}
+
+#[tokio::test]
 async fn more_products_than_it_lets_a_client_take_are_never_asked_for() {
     let sim = one_store(220);
     let mut config = config(&sim);

@@ -88,6 +88,16 @@ async fn crawl_after_crawl_the_tables_of_several_stores_equal_the_oracle() {
 }
 
 #[tokio::test]
+async fn sixty_stores_are_crawled_whole_through_proxies_that_are_blocked_and_dead() {
+    let disturb = |sim: &Simulator| {
+        let faults =
+            [WeedmapsFault::Silent, WeedmapsFault::SoftBlock, WeedmapsFault::NoLiveMenu, WeedmapsFault::Unprocessable];
+        faults.into_iter().for_each(|fault| sim.break_weedmaps(fault, 1));
+    };
+    platform_stores::crawl_sixty_stores_twice(Platform::Weedmaps, disturb).await;
+}
+
+#[tokio::test]
 async fn a_page_that_holds_fewer_than_were_asked_for_does_not_end_the_menu() {
     let sim = one_store(420);
     let mut config = config(&sim);
