@@ -107,7 +107,9 @@ impl Bench {
 
     async fn add(&self, seed: &StoreSeed) -> StoreId {
         let tx = self.services.db.begin().await.unwrap();
-        let id = db::stores::add(&tx, &simulated::store(seed), &drover::platforms::menu_key).await.unwrap();
+        let id = db::stores::add(&tx, &simulated::store(Platform::Dutchie, seed), &drover::platforms::menu_key)
+            .await
+            .unwrap();
         tx.commit().await.unwrap();
         id
     }

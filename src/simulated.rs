@@ -1,9 +1,11 @@
-//! The simulator's values as drover's: its stores and proxies as an operator lists them, and the oracle's
+//! The simulator's values as drover's: its platforms, stores and proxies as an operator sets them up, and the oracle's
 //! products as the tables must hold them. For the demo, tests and benches.
 
 use domain::store::{NewStore, Platform};
+use settings::Config;
 use sim::{
-    OracleChange, OraclePotency, OracleProduct, OracleSide, OracleUnitPrices, OracleVariant, ProxyAddress, StoreSeed,
+    OracleChange, OraclePotency, OracleProduct, OracleSide, OracleStore, OracleUnitPrices, OracleVariant, ProxyAddress,
+    Simulator, StoreSeed,
 };
 
 use db::demo::report::changes::ChangeRecord;
@@ -15,6 +17,48 @@ use domain::menu::product::Variant;
 use domain::menu::unit_price::StoredUnitPrices;
 use domain::proxy::{ProxyEntry, ProxyProtocol};
 use domain::vocabulary::{self, Word};
+
+/// Contact of a client that asks under its own name.
+const CONTACT: &str = "https://example.com/crawler";
+
+/// Points every platform at the simulator, as an operator sets one up, with its key and its contact.
+pub fn point_at(sim: &Simulator, config: &mut Config) {
+    let pictures = sim.pictures_url().trim_start_matches("http://");
+    let platform = &mut config.platform;
+    for settings in [&mut platform.dutchie, &mut platform.jane, &mut platform.weedmaps, &mut platform.leafly] {
+        settings.base_url = sim.base_url().to_owned();
+        settings.image_hosts = vec![pictures.to_owned()];
+    }
+    for settings in [&mut platform.jane, &mut platform.weedmaps, &mut platform.leafly] {
+        settings.page_url = sim.base_url().to_owned();
+    }
+    platform.jane.key = sim::JANE_KEY.into();
+    platform.weedmaps.enabled = true;
+    platform.leafly.stores_url = sim.base_url().to_owned();
+    config.http.own_contact = CONTACT.to_owned();
+}
+
+/// The simulator's stores as the platform knows them; none where it knows them as another one does.
+pub fn stores(sim: &Simulator, platform: Platform) -> Vec<StoreSeed> {
+    match platform {
+        Platform::Dutchie => sim.stores().to_vec(),
+        Platform::DutchiePlus => Vec::new(),
+        Platform::Jane => sim.jane_stores(),
+        Platform::Weedmaps => sim.weedmaps_stores(),
+        Platform::Leafly => sim.leafly_stores(),
+    }
+}
+
+/// The oracle of the platform's stores, in the order of [`stores`].
+pub fn oracle(sim: &Simulator, platform: Platform, crawl: u32) -> Vec<OracleStore> {
+    match platform {
+        Platform::Dutchie => sim.oracle(crawl),
+        Platform::DutchiePlus => Vec::new(),
+        Platform::Jane => sim.jane_oracle(crawl),
+        Platform::Weedmaps => sim.weedmaps_oracle(crawl),
+        Platform::Leafly => sim.leafly_oracle(crawl),
+    }
+}
 
 pub fn proxy(address: ProxyAddress) -> ProxyEntry {
     ProxyEntry {
@@ -32,10 +76,10 @@ pub fn proxy(address: ProxyAddress) -> ProxyEntry {
     }
 }
 
-pub fn store(seed: &StoreSeed) -> NewStore {
+pub fn store(platform: Platform, seed: &StoreSeed) -> NewStore {
     NewStore {
         name: seed.name.clone(),
-        platform: Platform::Dutchie,
+        platform,
         platform_dispensary_id: Some(seed.platform_dispensary_id.clone()),
         slug: Some(seed.slug.clone()),
         menu_url: Some(seed.menu_url.clone()),

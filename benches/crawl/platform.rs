@@ -7,6 +7,7 @@ pub fn stores(platform: Platform, sim: &Simulator) -> Vec<StoreSeed> {
     match platform {
         Platform::Jane => sim.jane_stores(),
         Platform::Weedmaps => sim.weedmaps_stores(),
+        Platform::Leafly => sim.leafly_stores(),
         _ => sim.stores().to_vec(),
     }
 }
@@ -15,6 +16,7 @@ pub fn oracle(platform: Platform, sim: &Simulator) -> Vec<OracleStore> {
     match platform {
         Platform::Jane => sim.jane_oracle(sim.crawl()),
         Platform::Weedmaps => sim.weedmaps_oracle(sim.crawl()),
+        Platform::Leafly => sim.leafly_oracle(sim.crawl()),
         _ => sim.oracle(sim.crawl()),
     }
 }

@@ -31,6 +31,9 @@ pub struct Counts {
     /// Requests of Weedmaps for pages of menus, and for listings.
     pub weedmaps_menus: u64,
     pub weedmaps_listings: u64,
+    /// Requests of Leafly for parts of menus, and for stores.
+    pub leafly_menus: u64,
+    pub leafly_stores: u64,
     /// Requests for `/robots.txt`.
     pub robots: u64,
     /// Requests for pictures, those behind redirects included.

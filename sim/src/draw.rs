@@ -33,6 +33,7 @@ pub(crate) enum Topic {
     Odd,
     Jane,
     Weedmaps,
+    Leafly,
 }
 
 #[derive(Clone, Debug)]

@@ -1,5 +1,5 @@
-//! A simulated world for drover: a fake of the Dutchie API, of Jane and of Weedmaps, forward proxies to reach them by, fault switches,
-//! and an oracle.
+//! A simulated world for drover: a fake of the Dutchie API, of Jane, of Weedmaps and of Leafly, forward proxies to reach them by,
+//! fault switches, and an oracle.
 //!
 //! Everything listens on 127.0.0.1 and runs on a thread of its own, so that the caller needs no runtime. A
 //! store's menu depends on (seed, store, crawl number) only, never on the clock or on the order of requests.
@@ -47,16 +47,20 @@ mod faults;
 mod flood;
 mod hashes;
 mod jane;
+mod leafly;
+mod next_faults;
 mod origin;
 mod page_cache;
 mod pages;
 mod pictures;
 mod plus;
 mod proxy;
+mod question;
 mod reply;
 mod request;
 mod selection;
 mod transmission;
+mod vanishing;
 mod weedmaps;
 mod world;
 
@@ -73,6 +77,7 @@ pub use faults::{Fault, FaultId, FaultKind, Refusal};
 pub use flood::{Flood, FloodOf};
 pub use hashes::history;
 pub use jane::JANE_KEY;
+pub use leafly::state::LeaflyFault;
 pub use oracle::changes::{OracleChange, OracleSide};
 pub use oracle::unit_prices::OracleUnitPrices;
 pub use oracle::{OracleBrand, OraclePotency, OracleProduct, OracleStore, OracleVariant};

@@ -44,6 +44,11 @@ impl Menu {
         self.rows.len()
     }
 
+    /// The products in their order, each once.
+    pub(crate) fn products(&self) -> impl Iterator<Item = u64> {
+        self.rows.iter().map(|row| row.product)
+    }
+
     /// Page `page` (from 0) of `per_page`; empty past the end. Holds one row more than `per_page` where it
     /// overlaps.
     pub(crate) fn page(&self, page: usize, per_page: usize) -> Vec<Row> {

@@ -4,6 +4,7 @@
 //! JSON.
 
 pub(crate) mod changes;
+pub(crate) mod listing;
 pub(crate) mod unit_prices;
 
 use std::collections::BTreeMap;
@@ -142,10 +143,10 @@ fn product(world: &World, store: &StoreSeed, index: u64, crawl: u32) -> Option<O
     let (price_rec, special_price_rec) = lowest(&variants, |variant| (variant.price_rec, variant.special_price_rec));
     let (price_med, special_price_med) = lowest(&variants, |variant| (variant.price_med, variant.special_price_med));
     Some(OracleProduct {
-        brand: (truth.naming != Naming::Nameless).then(|| truth.brand.name.clone()),
+        brand: truth.brand_name().map(str::to_owned),
         category: Some(truth.category.name),
         subcategory: truth.subcategory.filter(|name| !name.is_empty()),
-        strain_type: truth.strain_type.filter(|strain| *strain != "N/A"),
+        strain_type: truth.lineage(),
         image_url: truth.picture.url().map(str::to_owned),
         picture: truth.picture.url().and_then(|url| pictures::product(world, url)),
         brand_image_url: truth.brand.image_url.clone().filter(|_| truth.naming.has_object()),

@@ -1,4 +1,4 @@
-//! The origin: the fake Dutchie's HTTP server. It checks the real one's requirements, blocks by proxy, and
+//! The origin: the HTTP server of the fake platforms. It checks the real one's requirements, blocks by proxy, and
 //! breaks on demand.
 
 use std::future::poll_fn;
@@ -24,7 +24,7 @@ use crate::request::{Ask, GraphqlRequest, Operation};
 use crate::settings::Robots;
 use crate::transmission::{ConnectionUse, RawAnswer};
 use crate::world::World;
-use crate::{answer, jane, pages, pictures, plus, reply, weedmaps};
+use crate::{answer, jane, leafly, pages, pictures, plus, reply, weedmaps};
 
 const MAX_REQUEST_BODY: usize = 256 * 1024;
 const CHALLENGE: &str = "<!DOCTYPE html><html><head><title>Just a moment...</title></head><body>\
@@ -133,13 +133,14 @@ async fn respond(world: &World, request: Request<Incoming>, proxy: Option<usize>
         world.delay().await;
         return plus::respond(world, request).await;
     }
-    if jane::is_path(&path) {
+    if let Some(platform) = Rest::of(&path) {
         world.delay().await;
-        return jane::respond(world, request).await;
-    }
-    if weedmaps::is_path(&path) {
-        world.delay().await;
-        return weedmaps::respond(world, request).await;
+        return match proxy.and_then(|index| refusal(world, index)) {
+            // a 403 of JSON would be the platform's own word on a key
+            Some(Refusal::Forbidden) => blocked(world, Refusal::ChallengeForbidden),
+            Some(refusal) => blocked(world, refusal),
+            None => platform.respond(world, request).await,
+        };
     }
     if path == "/robots.txt" {
         return robots(world);
@@ -178,8 +179,7 @@ async fn execute(
     headers: &HeaderMap,
     graphql: &GraphqlRequest,
 ) -> io::Result<Response<Body>> {
-    if let Some((proxy, refusal)) = proxy.and_then(|index| Some((index, world.proxies[index].next_refusal()?))) {
-        world.counters.note_proxy(proxy, |counts| counts.blocked += 1);
+    if let Some(refusal) = proxy.and_then(|index| refusal(world, index)) {
         return blocked(world, refusal);
     }
     let (is_known, wrong) = (knows(world, path, graphql), answer::wrong_input(graphql));
@@ -257,6 +257,39 @@ fn count(world: &World, graphql: &GraphqlRequest) {
             *counts.menus.entry(store.platform_dispensary_id.clone()).or_default() += 1;
         }
     });
+}
+
+/// A platform without GraphQL.
+enum Rest {
+    Jane,
+    Weedmaps,
+    Leafly,
+}
+
+impl Rest {
+    fn of(path: &str) -> Option<Rest> {
+        match path {
+            _ if jane::is_path(path) => Some(Rest::Jane),
+            _ if weedmaps::is_path(path) => Some(Rest::Weedmaps),
+            _ if leafly::is_path(path) => Some(Rest::Leafly),
+            _ => None,
+        }
+    }
+
+    async fn respond(self, world: &World, request: Request<Incoming>) -> io::Result<Response<Body>> {
+        match self {
+            Rest::Jane => jane::respond(world, request).await,
+            Rest::Weedmaps => weedmaps::respond(world, request).await,
+            Rest::Leafly => leafly::respond(world, request).await,
+        }
+    }
+}
+
+/// The refusal of a request because of its proxy.
+fn refusal(world: &World, proxy: usize) -> Option<Refusal> {
+    let refusal = world.proxies[proxy].next_refusal()?;
+    world.counters.note_proxy(proxy, |counts| counts.blocked += 1);
+    Some(refusal)
 }
 
 fn blocked(world: &World, refusal: Refusal) -> io::Result<Response<Body>> {

@@ -35,6 +35,17 @@ impl Content {
     }
 }
 
+impl Content {
+    /// The strength as a single number, of a range the higher one; none where it is unknown.
+    pub(crate) fn number(self) -> Option<f64> {
+        match self {
+            Content::One(strength) | Content::Number(strength) | Content::Text(strength) => Some(strength),
+            Content::Range(_, high) => Some(high),
+            Content::Absent | Content::Unvalued | Content::Empty => None,
+        }
+    }
+}
+
 /// A plausible strength in the category's unit; concentrates pass 50 %.
 pub(crate) fn strength(draw: &mut Draw, category: &Category) -> f64 {
     let plausible = match category.potency {

@@ -197,6 +197,21 @@ impl<'a> Product<'a> {
         }
     }
 
+    /// The brand's name, where the product has it.
+    pub(crate) fn brand_name(&self) -> Option<&str> {
+        (self.naming != Naming::Nameless).then_some(self.brand.name.as_str())
+    }
+
+    /// The brand's logo, where the product has its name.
+    pub(crate) fn logo(&self) -> Option<&str> {
+        self.brand.image_url.as_deref().filter(|_| self.naming != Naming::Nameless)
+    }
+
+    /// Its strain type, unless that is a word for none.
+    pub(crate) fn lineage(&self) -> Option<&'static str> {
+        self.strain_type.filter(|strain| *strain != "N/A")
+    }
+
     /// The same product as an earlier page may still show it when pages overlap: dearer by a dollar.
     pub(crate) fn superseded(self) -> Self {
         self.dearer_by_a_dollar()

@@ -6,14 +6,52 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::stream;
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER};
-use http::{HeaderValue, Response, StatusCode};
+use http::{HeaderMap, HeaderValue, Response, StatusCode};
 use http_body_util::{BodyExt, Full, StreamBody};
 use hyper::body::Frame;
+use serde_json::Value;
 
 use crate::answer::errors_only;
 use crate::body::Body;
 use crate::encoding::Coding;
 use crate::faults::FaultKind;
+use crate::world::World;
+
+/// A status with its document.
+pub(crate) type Document = (StatusCode, Value);
+
+/// A document, in a coding that the client takes.
+pub(crate) async fn document(
+    world: &World,
+    headers: &HeaderMap,
+    (status, document): Document,
+) -> io::Result<Response<Body>> {
+    let coding = Coding::choose(headers, world.coding);
+    let bytes = encoded(coding, &document).await?;
+    answered(world, coding, status, bytes)
+}
+
+/// The bytes of a document in that coding.
+pub(crate) async fn encoded(coding: Option<Coding>, document: &Value) -> io::Result<Bytes> {
+    let body = serde_json::to_vec(document)?;
+    Ok(match coding {
+        Some(coding) => coding.encode(&body).await?.into(),
+        None => body.into(),
+    })
+}
+
+/// The answer with a document's bytes.
+pub(crate) fn answered(
+    world: &World,
+    coding: Option<Coding>,
+    status: StatusCode,
+    bytes: Bytes,
+) -> io::Result<Response<Body>> {
+    world.counters.note(|counts| counts.answered += u64::from(status == StatusCode::OK));
+    let mut response = json(coding, bytes, None)?;
+    *response.status_mut() = status;
+    Ok(response)
+}
 
 /// A JSON answer in the coding that `bytes` have, whole unless `fault` breaks it.
 pub(crate) fn json(coding: Option<Coding>, mut bytes: Bytes, fault: Option<&FaultKind>) -> io::Result<Response<Body>> {

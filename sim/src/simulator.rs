@@ -21,6 +21,8 @@ use crate::faults::{Fault, FaultId, Faults, Refusal};
 use crate::hashes::Hashes;
 use crate::jane;
 use crate::jane::state::JaneState;
+use crate::leafly;
+use crate::leafly::state::{LeaflyFault, LeaflyState};
 use crate::oracle::changes::OracleChange;
 use crate::oracle::unit_prices::OracleUnitPrices;
 use crate::oracle::{self, OracleBrand, OracleStore};
@@ -76,6 +78,7 @@ impl Simulator {
             counters: Counters::new(settings.proxies),
             jane: JaneState::new(settings.jane_ceiling, settings.keep_pages),
             weedmaps: WeedmapsState::new(settings.weedmaps_refuses_browsers),
+            leafly: LeaflyState::default(),
             crawl: AtomicU32::new(settings.crawl),
             robots: Mutex::new(settings.robots),
             store_status: Mutex::default(),
@@ -183,7 +186,27 @@ impl Simulator {
 
     /// Lets the next pages of Weedmaps' menus go wrong.
     pub fn break_weedmaps(&self, fault: WeedmapsFault, times: usize) {
-        self.world.weedmaps.add(fault, times);
+        self.world.weedmaps.faults.add(fault, times);
+    }
+
+    /// The same stores as Leafly knows them.
+    pub fn leafly_stores(&self) -> Vec<StoreSeed> {
+        self.generated().map(|store| leafly::seed(store, &self.base_url)).collect()
+    }
+
+    /// The oracle of Leafly's stores.
+    pub fn leafly_oracle(&self, crawl: u32) -> Vec<OracleStore> {
+        self.generated().map(|store| leafly::oracle::store(&self.world, store, crawl)).collect()
+    }
+
+    /// Lets the next parts of Leafly's menus go wrong.
+    pub fn break_leafly(&self, fault: LeaflyFault, times: usize) {
+        self.world.leafly.faults.add(fault, times);
+    }
+
+    /// The first product of Leafly's next menu leaves it once its first part was answered.
+    pub fn lose_leafly_product(&self) {
+        self.world.leafly.vanishing.begin();
     }
 
     /// The changes that crawl `crawl` must show after crawls 1 … `crawl` - 1 were completed for every generated store. In no

@@ -18,6 +18,7 @@ use crate::encoding::Coding;
 use crate::faults::Faults;
 use crate::hashes::Hashes;
 use crate::jane::state::JaneState;
+use crate::leafly::state::LeaflyState;
 use crate::page_cache::{self, PageCache};
 use crate::pictures::{Address, PictureHost, Subject};
 use crate::product::Product;
@@ -48,6 +49,7 @@ pub(crate) struct World {
     pub(crate) counters: Counters,
     pub(crate) jane: JaneState,
     pub(crate) weedmaps: WeedmapsState,
+    pub(crate) leafly: LeaflyState,
     /// None = there is no `/robots.txt`.
     pub(crate) robots: Mutex<Option<Robots>>,
     /// The status of every store in answers to a search for stores; None = its own.

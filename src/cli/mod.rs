@@ -135,7 +135,7 @@ enum Command {
     /// Open psql on the database; add logins of analysts; start or stop the private server
     #[command(subcommand)]
     Db(db::Command),
-    /// Crawl a simulated platform, in a temporary directory or in --dir
+    /// Crawl simulated platforms, in a temporary directory or in --dir
     #[cfg(feature = "demo")]
     Demo(demo::Args),
     /// Check this machine and the database, and name a remedy for each fault

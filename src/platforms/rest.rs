@@ -20,6 +20,9 @@ const REFUSALS: [u16; 2] = [400, 422];
 /// Maximum size of a document other than a menu: a hundred stores take less than a megabyte.
 const MAX_DOCUMENT_BYTES: usize = 4 << 20;
 
+/// Maximum number of times that a list is begun again because elements went while its pages were read.
+const MAX_RESTARTS: u32 = 2;
+
 /// Position in a list that comes page by page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Position {
@@ -27,17 +30,29 @@ pub struct Position {
     pub page: u32,
     /// Number of the elements on the pages before.
     pub skip: usize,
+    /// Number of elements that the first page announced.
+    total: Option<usize>,
+    /// Number of times that the list was begun again.
+    restarts: u32,
 }
 
 impl Position {
-    pub const FIRST: Position = Position { page: 1, skip: 0 };
+    pub const FIRST: Position = Position { page: 1, skip: 0, total: None, restarts: 0 };
 
     /// The next page; none behind an empty one, and where as many have come as were announced: a server may send fewer per page
-    /// than it was asked for.
+    /// than it was asked for. The first page again where elements went meanwhile.
     pub fn after(self, received: usize, total: Option<usize>) -> Option<Position> {
+        if self.has_shrunk(total) {
+            return Some(Position { restarts: self.restarts + 1, ..Position::FIRST });
+        }
         let skip = self.skip + received;
         let is_last = received == 0 || total.is_some_and(|total| skip >= total);
-        (!is_last).then_some(Position { page: self.page + 1, skip })
+        (!is_last).then_some(Position { page: self.page + 1, skip, total: self.total.or(total), ..self })
+    }
+
+    /// Whether elements went while the pages were read: those behind them moved up, past the pages that are still to be read.
+    fn has_shrunk(self, total: Option<usize>) -> bool {
+        self.restarts < MAX_RESTARTS && total.zip(self.total).is_some_and(|(now, at_first)| now < at_first)
     }
 }
 
@@ -102,4 +117,32 @@ fn message(response: &Response) -> String {
     let said: Value = serde_json::from_slice(body).unwrap_or_default();
     let message = said["message"].as_str().or_else(|| said["errors"][0]["detail"].as_str()).unwrap_or("no message");
     message.chars().take(MAX_MESSAGE_CHARS).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case::whole_pages(&[(50, 120), (50, 120), (20, 120)], &[(1, 0), (2, 50), (3, 100)])]
+    #[case::smaller_than_asked_for(&[(40, 70), (30, 70)], &[(1, 0), (2, 40)])]
+    #[case::an_empty_one(&[(50, 120), (0, 120)], &[(1, 0), (2, 50)])]
+    #[case::a_list_that_grows(&[(50, 90), (50, 101), (1, 101)], &[(1, 0), (2, 50), (3, 100)])]
+    #[case::a_list_that_shrinks(&[(50, 80), (29, 79), (50, 79), (29, 79)], &[(1, 0), (2, 50), (1, 0), (2, 50)])]
+    #[case::a_list_that_shrinks_on_and_on(
+        &[(5, 9), (4, 8), (5, 8), (3, 7), (5, 7), (2, 6)],
+        &[(1, 0), (2, 5), (1, 0), (2, 5), (1, 0), (2, 5)]
+    )]
+    fn pages_are_followed(#[case] answers: &[(usize, usize)], #[case] asked: &[(u32, usize)]) {
+        let mut next = Some(Position::FIRST);
+        let mut positions = Vec::new();
+        for (received, total) in answers {
+            let position = next.unwrap();
+            positions.push((position.page, position.skip));
+            next = position.after(*received, Some(*total));
+        }
+        assert_eq!((positions.as_slice(), next), (asked, None));
+    }
 }

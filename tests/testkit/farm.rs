@@ -255,7 +255,9 @@ async fn add_stores(db: &Db, sim: &Simulator) -> Vec<i64> {
     let tx = db.begin().await.unwrap();
     let mut ids = Vec::new();
     for seed in sim.stores() {
-        ids.push(stores::add(&tx, &simulated::store(seed), &drover::platforms::menu_key).await.unwrap());
+        ids.push(
+            stores::add(&tx, &simulated::store(Platform::Dutchie, seed), &drover::platforms::menu_key).await.unwrap(),
+        );
     }
     tx.commit().await.unwrap();
     ids

@@ -2,7 +2,6 @@
 //!
 //! Both sides are made from it: `hit` writes it as the index does, `oracle` computes the expected rows.
 
-use crate::brand::Naming;
 use crate::catalogue::StoreSeed;
 use crate::draw::{Draw, Topic};
 use crate::presence::is_present;
@@ -120,14 +119,6 @@ impl<'a> JaneProduct<'a> {
 
     pub(crate) fn hit_id(&self, store: &StoreSeed) -> String {
         format!("prod_{}_store_{}", self.number, store_id(store))
-    }
-
-    pub(crate) fn brand(&self) -> Option<&str> {
-        (self.truth.naming != Naming::Nameless).then_some(self.truth.brand.name.as_str())
-    }
-
-    pub(crate) fn logo(&self) -> Option<&str> {
-        self.truth.brand.image_url.as_deref().filter(|_| self.brand().is_some())
     }
 
     /// Whether its potency is a percentage and its amount a weight; otherwise both are doses.

@@ -13,16 +13,15 @@ mod stores;
 
 use std::io;
 
-use bytes::Bytes;
 use http::{HeaderMap, Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Limited};
 use hyper::body::Incoming;
 use serde_json::{Value, json};
-use url::form_urlencoded;
 
 use crate::body::Body;
 use crate::encoding::Coding;
-use crate::reply;
+use crate::question::Question;
+use crate::reply::{self, Document};
 use crate::world::World;
 
 use state::PageKey;
@@ -45,29 +44,29 @@ pub(crate) fn is_path(path: &str) -> bool {
 /// An error closes the connection without an answer.
 pub(crate) async fn respond(world: &World, request: Request<Incoming>) -> io::Result<Response<Body>> {
     let (headers, path) = (request.headers().clone(), request.uri().path().to_owned());
-    let query: Vec<(String, String)> =
-        form_urlencoded::parse(request.uri().query().unwrap_or_default().as_bytes()).into_owned().collect();
+    let query = Question::of(request.uri());
     if let Some(rest) = path.strip_prefix(PAGES) {
         world.counters.note(|counts| counts.jane_pages += 1);
         return menu_page::respond(world, rest);
     }
     if let Some(rest) = path.strip_prefix(STORE) {
         world.counters.note(|counts| counts.jane_stores += 1);
-        return answer(world, &headers, stores::single(world, rest.trim_start_matches('/'), &query)).await;
+        return reply::document(world, &headers, stores::single(world, rest.trim_start_matches('/'), &query)).await;
     }
     if !has_key(world, &headers, &query) {
         world.counters.note(|counts| counts.key_refused += 1);
-        return answer(world, &headers, refusal(StatusCode::FORBIDDEN, "Invalid Application-ID or API key")).await;
+        return reply::document(world, &headers, refusal(StatusCode::FORBIDDEN, "Invalid Application-ID or API key"))
+            .await;
     }
     let Some(question) = read(world, request).await else {
         world.counters.note(|counts| counts.other += 1);
-        return answer(world, &headers, refusal(StatusCode::BAD_REQUEST, "no question in a POST")).await;
+        return reply::document(world, &headers, refusal(StatusCode::BAD_REQUEST, "no question in a POST")).await;
     };
     if path == MENUS {
         return menu(world, &headers, &question).await;
     }
     world.counters.note(|counts| counts.jane_stores += 1);
-    answer(world, &headers, found(stores::around(world, &question))).await
+    reply::document(world, &headers, found(stores::around(world, &question))).await
 }
 
 async fn menu(world: &World, headers: &HeaderMap, question: &Value) -> io::Result<Response<Body>> {
@@ -76,26 +75,23 @@ async fn menu(world: &World, headers: &HeaderMap, question: &Value) -> io::Resul
     let coding = Coding::choose(headers, world.coding);
     let key = PageKey { question: question.to_string(), coding, crawl: world.crawl(), repriced: world.repriced() };
     if let Some(bytes) = world.jane.pages.as_ref().and_then(|pages| pages.get(&key)) {
-        return response(world, coding, StatusCode::OK, bytes);
+        return reply::answered(world, coding, StatusCode::OK, bytes);
     }
     let (status, document) = found(search::menu(world, question));
-    let bytes = coded(coding, &document).await?;
+    let bytes = reply::encoded(coding, &document).await?;
     if let Some(pages) = world.jane.pages.as_ref().filter(|_| status == StatusCode::OK) {
         pages.keep(key, bytes.clone());
     }
-    response(world, coding, status, bytes)
+    reply::answered(world, coding, status, bytes)
 }
 
-fn found(found: Result<Value, String>) -> (StatusCode, Value) {
+fn found(found: Result<Value, String>) -> Document {
     found.map_or_else(|why| refusal(StatusCode::BAD_REQUEST, &why), |found| (StatusCode::OK, found))
 }
 
 /// Whether the key and the application are right, in the headers or in the query.
-fn has_key(world: &World, headers: &HeaderMap, query: &[(String, String)]) -> bool {
-    let given = |name: &str| {
-        let of_query = query.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
-        of_query.or_else(|| headers.get(name)?.to_str().ok()).map(str::to_owned)
-    };
+fn has_key(world: &World, headers: &HeaderMap, query: &Question) -> bool {
+    let given = |name: &str| query.text(name).or_else(|| headers.get(name)?.to_str().ok()).map(str::to_owned);
     let is_application = given("x-algolia-application-id").as_deref() == Some(APPLICATION_ID);
     is_application && given("x-algolia-api-key").is_some_and(|key| world.jane.key.is(&key))
 }
@@ -109,31 +105,6 @@ async fn read(world: &World, request: Request<Incoming>) -> Option<Value> {
     serde_json::from_slice(&body.to_bytes()).ok()
 }
 
-fn refusal(status: StatusCode, message: &str) -> (StatusCode, Value) {
+fn refusal(status: StatusCode, message: &str) -> Document {
     (status, json!({ "message": message, "status": status.as_u16() }))
-}
-
-async fn answer(
-    world: &World,
-    headers: &HeaderMap,
-    (status, document): (StatusCode, Value),
-) -> io::Result<Response<Body>> {
-    let coding = Coding::choose(headers, world.coding);
-    let bytes = coded(coding, &document).await?;
-    response(world, coding, status, bytes)
-}
-
-async fn coded(coding: Option<Coding>, document: &Value) -> io::Result<Bytes> {
-    let body = serde_json::to_vec(document)?;
-    Ok(match coding {
-        Some(coding) => coding.encode(&body).await?.into(),
-        None => body.into(),
-    })
-}
-
-fn response(world: &World, coding: Option<Coding>, status: StatusCode, bytes: Bytes) -> io::Result<Response<Body>> {
-    world.counters.note(|counts| counts.answered += u64::from(status == StatusCode::OK));
-    let mut response = reply::json(coding, bytes, None)?;
-    *response.status_mut() = status;
-    Ok(response)
 }

@@ -5,8 +5,8 @@
 use super::goods::{JaneOption, JaneProduct, store_id};
 use super::hit::dose;
 use crate::catalogue::StoreSeed;
-use crate::oracle::{MISSES_OUT_OF_STOCK, OraclePotency, OracleProduct, OracleStore, OracleVariant, bargain, lowest};
-use crate::pictures;
+use crate::oracle::listing::{Listing, Seen};
+use crate::oracle::{OraclePotency, OracleProduct, OracleStore, OracleVariant, bargain};
 use crate::potency::Content;
 use crate::world::World;
 
@@ -18,44 +18,24 @@ pub(crate) fn store(world: &World, store: &StoreSeed, crawl: u32) -> OracleStore
 }
 
 fn product(world: &World, store: &StoreSeed, index: u64, crawl: u32) -> Option<OracleProduct> {
-    let seen = |crawl: u32| Some((crawl, JaneProduct::listed(world, store, index, crawl)?));
-    let (last_seen_crawl, product) = (1..=crawl).rev().find_map(seen)?;
-    let misses = (crawl - last_seen_crawl).min(MISSES_OUT_OF_STOCK);
-    let is_gone = misses == MISSES_OUT_OF_STOCK;
-    let variants: Vec<OracleVariant> =
-        product.options.iter().map(|option| variant(&product, option, is_gone)).collect();
-    let (price_rec, special_price_rec) = lowest(&variants, |v| (v.price_rec, v.special_price_rec));
-    let (price_med, special_price_med) = lowest(&variants, |v| (v.price_med, v.special_price_med));
-    let image_url = product.truth.picture.url().map(str::to_owned);
-    Some(OracleProduct {
-        provider_product_id: product.id(store),
-        name: product.truth.name.clone(),
-        brand: product.brand().map(str::to_owned),
+    let (seen, product) = Seen::last(crawl, |crawl| JaneProduct::listed(world, store, index, crawl))?;
+    let listing = Listing {
+        id: product.id(store),
+        truth: &product.truth,
         category: product.kind,
         subcategory: product.subtype,
         strain_type: product.lineage,
-        picture: image_url.as_deref().and_then(|url| pictures::product(world, url)),
-        image_url,
-        brand_image_url: product.logo().map(str::to_owned),
-        price_rec,
-        price_med,
-        special_price_rec,
-        special_price_med,
-        is_on_special: variants.iter().any(|v| v.special_price_rec.is_some() || v.special_price_med.is_some()),
+        logo: product.truth.logo(),
         thc: potency(&product, product.truth.thc),
         cbd: potency(&product, product.truth.cbd),
         quantity: None,
-        quantity_censored: false,
-        is_in_stock: !is_gone,
-        stock_status: if is_gone { "oos" } else { "unknown" },
-        consecutive_misses: misses as i32,
-        is_present: misses == 0,
-        last_seen_crawl,
-        variants,
-    })
+        stock_status: "unknown",
+        variants: product.options.iter().map(|option| variant(&product, option)).collect(),
+    };
+    Some(listing.row(world, seen))
 }
 
-fn variant(product: &JaneProduct<'_>, option: &JaneOption, is_gone: bool) -> OracleVariant {
+fn variant(product: &JaneProduct<'_>, option: &JaneOption) -> OracleVariant {
     let (regular, special) = (Some(option.price.regular.cents()), bargain(option.price));
     let rec = |cents: Option<i32>| cents.filter(|_| product.is_recreational);
     let med = |cents: Option<i32>| cents.filter(|_| product.is_medical);
@@ -70,7 +50,7 @@ fn variant(product: &JaneProduct<'_>, option: &JaneOption, is_gone: bool) -> Ora
         special_price_med: med(special),
         quantity: None,
         quantity_censored: false,
-        is_in_stock: !is_gone,
+        is_in_stock: true,
     }
 }
 

@@ -38,9 +38,8 @@ pub(crate) fn menu(world: &World, question: &Value) -> Result<Value, String> {
 fn listed<'a>(world: &'a World, store: &StoreSeed) -> Vec<JaneProduct<'a>> {
     let crawl = world.crawl();
     let menu = Menu::of(world.seed, store, crawl);
-    let rows = menu.page(0, menu.total().max(1)).into_iter();
     let is_there = |product: &u64| !world.jane.vanishing.is_gone(store.index, *product);
-    let products = rows.map(|row| row.product).filter(is_there);
+    let products = menu.products().filter(is_there);
     products.filter_map(|product| JaneProduct::listed(world, store, product, crawl)).collect()
 }
 

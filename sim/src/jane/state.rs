@@ -5,6 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::JANE_KEY;
 use crate::encoding::Coding;
 use crate::page_cache::PageCache;
+use crate::vanishing::Vanishing;
 
 pub(crate) struct JaneState {
     pub(crate) key: Key,
@@ -83,40 +84,6 @@ impl Rotation {
     fn turn(&mut self) {
         if let Some((_, key)) = self.next.take_if(|(left, _)| *left == 0) {
             self.key = key;
-        }
-    }
-}
-
-/// A product that leaves the index between two pages.
-#[derive(Default)]
-pub(crate) struct Vanishing(Mutex<Going>);
-
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum Going {
-    #[default]
-    None,
-    /// The first one of the next first page.
-    Soon,
-    Gone {
-        store: u64,
-        product: u64,
-    },
-}
-
-impl Vanishing {
-    pub(crate) fn begin(&self) {
-        *locked(&self.0) = Going::Soon;
-    }
-
-    pub(crate) fn is_gone(&self, store: u64, product: u64) -> bool {
-        *locked(&self.0) == Going::Gone { store, product }
-    }
-
-    /// `product`: the first one of a first page that was answered.
-    pub(crate) fn answered(&self, store: u64, product: u64) {
-        let mut going = locked(&self.0);
-        if *going == Going::Soon {
-            *going = Going::Gone { store, product };
         }
     }
 }

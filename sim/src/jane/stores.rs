@@ -7,22 +7,12 @@ use super::goods::{hides_prices, store_id};
 use super::search::Page;
 use crate::catalogue::StoreSeed;
 use crate::menu::Menu;
+use crate::places;
+use crate::question::Question;
+use crate::reply::Document;
 use crate::world::World;
 
 const METRES_PER_MILE: f64 = 1609.344;
-
-/// Names of the states of `places`.
-const STATES: [(&str, &str); 9] = [
-    ("AZ", "Arizona"),
-    ("CA", "California"),
-    ("CO", "Colorado"),
-    ("IL", "Illinois"),
-    ("MA", "Massachusetts"),
-    ("MI", "Michigan"),
-    ("NV", "Nevada"),
-    ("OR", "Oregon"),
-    ("PA", "Pennsylvania"),
-];
 
 /// The store as an operator would import it: its number, its slug, and the address of its menu.
 pub(crate) fn seed(store: &StoreSeed, base_url: &str) -> StoreSeed {
@@ -37,10 +27,10 @@ pub(crate) fn seed(store: &StoreSeed, base_url: &str) -> StoreSeed {
 }
 
 /// The store of that number, or the stores of the slug in the query.
-pub(crate) fn single(world: &World, id: &str, query: &[(String, String)]) -> (StatusCode, Value) {
+pub(crate) fn single(world: &World, id: &str, query: &Question) -> Document {
     let all = || world.catalogue.all().filter(|store| !store.captured);
-    if let Some((_, slug)) = query.iter().find(|(name, _)| name == "slug") {
-        let found: Vec<Value> = all().filter(|store| store.cname == *slug).map(|store| record(world, store)).collect();
+    if let Some(slug) = query.text("slug") {
+        let found: Vec<Value> = all().filter(|store| store.cname == slug).map(|store| record(world, store)).collect();
         return (StatusCode::OK, json!({ "stores": found }));
     }
     match all().find(|store| store_id(store).to_string() == id) {
@@ -72,7 +62,6 @@ fn found(world: &World, store: &StoreSeed) -> Value {
 
 fn record(world: &World, store: &StoreSeed) -> Value {
     let is_decoy = !world.catalogue.stores.iter().any(|real| real.index == store.index);
-    let state = STATES.iter().find(|(code, _)| *code == store.state).map(|(_, name)| *name);
     json!({
         "id": store_id(store),
         "name": store.name,
@@ -80,7 +69,7 @@ fn record(world: &World, store: &StoreSeed) -> Value {
         "address": if store.index % 3 == 1 { "" } else { &store.address },
         "full_address": format!("{}, {}, {} {}", store.address, store.city, store.state, store.zip),
         "city": store.city,
-        "state": state,
+        "state": places::state_name(&store.state),
         "zip": store.zip,
         "country_code": "US",
         "lat": store.latitude,

@@ -2,10 +2,9 @@
 //!
 //! Both sides are made from it: `item` writes it as a menu does, `oracle` computes the expected rows.
 
-use crate::brand::Naming;
 use crate::catalogue::StoreSeed;
 use crate::draw::{Draw, Topic};
-use crate::potency::Content;
+use crate::money::Mills;
 use crate::presence::is_present;
 use crate::product::{Price, Product, Special};
 use crate::size;
@@ -66,20 +65,8 @@ impl<'a> WeedmapsItem<'a> {
         }
     }
 
-    pub(crate) fn brand(&self) -> Option<&str> {
-        (self.truth.naming != Naming::Nameless).then_some(self.truth.brand.name.as_str())
-    }
-
-    pub(crate) fn logo(&self) -> Option<&str> {
-        self.truth.brand.image_url.as_deref().filter(|_| self.brand().is_some())
-    }
-
     pub(crate) fn subcategory(&self) -> Option<&'static str> {
         self.truth.subcategory.filter(|name| self.has_edge_category && !name.is_empty())
-    }
-
-    pub(crate) fn lineage(&self) -> Option<&'static str> {
-        self.truth.strain_type.filter(|strain| *strain != "N/A")
     }
 
     /// The tiers in the order of sizes: ounces, grams, then all others.
@@ -111,19 +98,9 @@ pub(crate) fn unit(label: &str) -> Unit {
     }
 }
 
-/// The amount of a strength; none where it is unknown.
-pub(crate) fn amount(content: Content) -> Option<f64> {
-    match content {
-        Content::One(amount) | Content::Number(amount) | Content::Text(amount) | Content::Range(_, amount) => {
-            Some(amount)
-        }
-        Content::Absent | Content::Unvalued | Content::Empty => None,
-    }
-}
-
 impl Tier {
     /// The price of the sale, where it is lower.
-    pub(crate) fn special(&self) -> Option<crate::money::Mills> {
+    pub(crate) fn special(&self) -> Option<Mills> {
         match self.price.special {
             Special::Lower(special) => Some(special),
             Special::None | Special::NotLower(_) => None,

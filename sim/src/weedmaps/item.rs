@@ -3,7 +3,7 @@
 use chrono::{DateTime, SecondsFormat};
 use serde_json::{Map, Value, json};
 
-use super::goods::{Tier, Unit, WeedmapsItem, amount, unit};
+use super::goods::{Tier, Unit, WeedmapsItem, unit};
 use crate::category::Potency;
 use crate::money::Mills;
 use crate::potency::Content;
@@ -25,11 +25,11 @@ pub(super) fn item(item: &WeedmapsItem<'_>) -> Value {
         "license_type": item.license,
         "category": { "name": old_category(item) },
         "edge_category": edge_category(item),
-        "genetics_tag": item.lineage().filter(|_| look.percent(60)).map(|name| json!({ "name": name })),
-        "tags": [{ "name": "Relaxed", "tag_group": { "name": "Effects" } }, { "name": item.lineage(), "tag_group": { "name": "Genetics" } }],
-        "brand_endorsement": item.brand().map(|name| json!({
+        "genetics_tag": item.truth.lineage().filter(|_| look.percent(60)).map(|name| json!({ "name": name })),
+        "tags": [{ "name": "Relaxed", "tag_group": { "name": "Effects" } }, { "name": item.truth.lineage(), "tag_group": { "name": "Genetics" } }],
+        "brand_endorsement": truth.brand_name().map(|name| json!({
             "brand_id": 44, "brand_name": name, "product_id": item.index,
-            "brand_avatar_image_url": item.logo().unwrap_or(NO_IMAGE),
+            "brand_avatar_image_url": truth.logo().unwrap_or(NO_IMAGE),
         })),
         "price": tiers.first().map(|first| tier(item, first)),
         "prices": prices,
@@ -51,7 +51,7 @@ fn time(milliseconds: u64) -> Option<String> {
 
 /// A lineage, where another field has it too, or the kind of goods.
 fn old_category(item: &WeedmapsItem<'_>) -> &'static str {
-    let lineage = item.lineage().filter(|name| ["Indica", "Sativa", "Hybrid"].contains(name));
+    let lineage = item.truth.lineage().filter(|name| ["Indica", "Sativa", "Hybrid"].contains(name));
     lineage.filter(|_| item.has_edge_category).unwrap_or(item.truth.category.name)
 }
 
@@ -113,7 +113,7 @@ fn metrics(item: &WeedmapsItem<'_>) -> Value {
     };
     let value = |content: Content| match content {
         Content::Text(amount) => json!(amount.to_string()),
-        content => amount(content).map_or(json!(0), |amount| json!(amount)),
+        content => content.number().map_or(json!(0), |amount| json!(amount)),
     };
     let (thc, cbd) = (item.truth.thc, item.truth.cbd);
     json!({ "aggregates": { "thc": value(thc), "cbd": value(cbd), "thc_unit": unit, "cbd_unit": unit } })

@@ -3,10 +3,12 @@
 use http::StatusCode;
 use serde_json::{Value, json};
 
-use super::{Answer, Question, not_found, refusal};
+use super::{not_found, page_of, refusal};
 use crate::catalogue::StoreSeed;
 use crate::menu::Menu;
 use crate::places;
+use crate::question::Question;
+use crate::reply::Document;
 use crate::world::World;
 
 /// The store as an operator would import it.
@@ -50,13 +52,13 @@ pub(super) fn named<'w>(world: &'w World, name: &str) -> Option<&'w StoreSeed> {
     world.catalogue.all().find(|store| !store.captured && path(world, store) == name)
 }
 
-pub(super) fn single(world: &World, name: &str) -> Answer {
+pub(super) fn single(world: &World, name: &str) -> Document {
     named(world, name)
         .map_or_else(not_found, |store| (StatusCode::OK, json!({ "data": { "listing": listing(world, store) } })))
 }
 
-pub(super) fn around(world: &World, question: &Question) -> Answer {
-    let Some((page, size)) = question.page() else {
+pub(super) fn around(world: &World, question: &Question) -> Document {
+    let Some((page, size)) = page_of(question) else {
         return refusal(StatusCode::UNPROCESSABLE_ENTITY, "page and page_size must be positive numbers");
     };
     let Some((point, miles)) = circle(question) else {

@@ -4,14 +4,16 @@ use http::StatusCode;
 use serde_json::{Value, json};
 
 use super::goods::WeedmapsItem;
-use super::{Answer, Question, item, refusal};
+use super::{item, page_of, refusal};
 use crate::catalogue::StoreSeed;
 use crate::menu::Menu;
+use crate::question::Question;
+use crate::reply::Document;
 use crate::world::World;
 
 /// `is_empty`: the items are left out, and the total stays.
-pub(super) fn page(world: &World, store: &StoreSeed, question: &Question, is_empty: bool) -> Answer {
-    let Some((page, size)) = question.page() else {
+pub(super) fn page(world: &World, store: &StoreSeed, question: &Question, is_empty: bool) -> Document {
+    let Some((page, size)) = page_of(question) else {
         return refusal(StatusCode::UNPROCESSABLE_ENTITY, "page and page_size must be positive numbers");
     };
     let listed = listed(world, store);
@@ -32,8 +34,7 @@ pub(super) fn page(world: &World, store: &StoreSeed, question: &Question, is_emp
 fn listed(world: &World, store: &StoreSeed) -> Vec<u64> {
     let menu = Menu::of(world.seed, store, world.crawl());
     let is_active = |product: &u64| world.product(store, *product, world.crawl()).active;
-    let rows = menu.page(0, menu.total().max(1)).into_iter();
-    rows.map(|row| row.product).filter(is_active).collect()
+    menu.products().filter(is_active).collect()
 }
 
 pub(super) fn document(items: Vec<Value>, total: usize) -> Value {

@@ -1,7 +1,6 @@
 //! `WeedmapsState`: what a test changes about Weedmaps: whom it refuses, and what goes wrong with its menus.
 
-use std::collections::VecDeque;
-use std::sync::{Mutex, PoisonError};
+use crate::next_faults::NextFaults;
 
 /// Something that it does wrong with one page of a menu.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,21 +17,12 @@ pub enum WeedmapsFault {
 
 pub(crate) struct WeedmapsState {
     pub(crate) refuses_browsers: bool,
-    /// Faults of the next pages, in order.
-    faults: Mutex<VecDeque<WeedmapsFault>>,
+    /// Faults of the next pages of menus.
+    pub(crate) faults: NextFaults<WeedmapsFault>,
 }
 
 impl WeedmapsState {
     pub(crate) fn new(refuses_browsers: bool) -> WeedmapsState {
-        WeedmapsState { refuses_browsers, faults: Mutex::default() }
-    }
-
-    pub(crate) fn add(&self, fault: WeedmapsFault, times: usize) {
-        let mut faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
-        faults.extend(std::iter::repeat_n(fault, times));
-    }
-
-    pub(crate) fn take(&self) -> Option<WeedmapsFault> {
-        self.faults.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
+        WeedmapsState { refuses_browsers, faults: NextFaults::default() }
     }
 }

@@ -67,8 +67,8 @@ pub fn stores(sim: &Simulator) -> Vec<NewStore> {
         slug: Some("empty-shelf".to_owned()),
         ..ordinary
     };
-    let unsteady =
-        unsteady(sim).map(|seed| NewStore { api_host: Some(UNSTEADY_HOST.to_owned()), ..simulated::store(seed) });
+    let unsteady = unsteady(sim)
+        .map(|seed| NewStore { api_host: Some(UNSTEADY_HOST.to_owned()), ..simulated::store(Platform::Dutchie, seed) });
     [wrong_slug, empty].into_iter().chain(unsteady).collect()
 }
 

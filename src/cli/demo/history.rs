@@ -10,7 +10,7 @@ use db::demo::history::QueueHistory;
 use db::{Db, DbError, demo};
 use domain::store::StoreId;
 
-/// The host of the simulated platform, as counts of requests name it.
+/// The host of the simulated platforms, as counts of requests name it.
 const HOST: &str = "127.0.0.1";
 
 /// Returns how long it took; None when it was written before.

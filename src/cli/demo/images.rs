@@ -16,7 +16,6 @@ use crate::downloads::DownloadQueue;
 use db::products::images::OriginalImage;
 use db::{Client, Db, DbError, demo};
 use domain::amounts::counted;
-use domain::store::Platform;
 use foundation::cpu;
 use foundation::digest::sha256_hex;
 use storage::Images;
@@ -105,7 +104,7 @@ impl ImageCheck {
         root: &Path,
         limit: usize,
     ) -> Result<(ImageReport, Vec<String>), DbError> {
-        let rows = demo::report::images::all(client, Platform::Dutchie).await?;
+        let rows = demo::report::images::all(client).await?;
         let (images, mut report) = (Images::under(root), ImageReport::default());
         let (mut examples, mut missing) = (Vec::new(), Vec::new());
         let mut left = limit;

@@ -1,4 +1,4 @@
-//! `drover demo`: crawls a simulated platform, with a database of its own, proxies of which some get blocked,
+//! `drover demo`: crawls simulated platforms, with a database of its own, proxies of which some get blocked,
 //! pods and workers; at the end it compares the product table with the simulator's oracle.
 //!
 //! Without `--dir` it works in a temporary directory that is removed at the end. With `--dir`, a demo that
@@ -12,6 +12,7 @@ mod leftovers;
 mod limits;
 mod oracle;
 mod overrides;
+mod platforms;
 mod state;
 mod summary;
 mod world;

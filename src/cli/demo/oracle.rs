@@ -1,13 +1,15 @@
 //! Compares products, their options with prices by unit, their latest snapshots and the changes that a crawl shows with the simulator's oracle,
 //! field by field.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 use serde_json::{Value, json};
-use sim::Simulator;
+use sim::{OracleStore, Simulator};
+use strum::VariantArray;
 
+use super::platforms;
 use crate::simulated;
 use db::demo::report;
 use db::demo::report::changes::{self, ChangeRecord};
@@ -29,31 +31,44 @@ pub struct OracleReport {
     pub examples: Vec<String>,
 }
 
-/// Compares all stores but the one with the platform id `apart`, and the changes that crawls `since` then show.
+/// Compares the products of all ordinary stores, and of Dutchie's also the prices by unit and the changes that crawls `since`
+/// then show. `stores`: their number.
 pub async fn compare(
     client: &Client,
     sim: &Simulator,
+    stores: usize,
     since: DateTime<Utc>,
-    apart: Option<&str>,
 ) -> Result<OracleReport, DbError> {
-    let mut differences = in_products(client, sim, apart).await?;
-    differences.extend(in_unit_prices(client, sim, apart).await?);
-    differences.extend(in_changes(client, sim, since, apart).await?);
+    let mut differences = Vec::new();
+    for platform in Platform::VARIANTS {
+        differences.extend(in_products(client, sim, stores, *platform).await?);
+    }
+    let dutchie = platforms::of_platform(Platform::Dutchie, stores, simulated::stores(sim, Platform::Dutchie));
+    let compared: HashSet<String> = dutchie.map(|store| store.platform_dispensary_id).collect();
+    differences.extend(in_unit_prices(client, sim, &compared).await?);
+    differences.extend(in_changes(client, sim, since, &compared).await?);
     let (equal, count) = (differences.is_empty(), differences.len());
     differences.truncate(MAX_EXAMPLES);
     Ok(OracleReport { equal, differences: count, examples: differences })
 }
 
-async fn in_products(client: &Client, sim: &Simulator, apart: Option<&str>) -> Result<Vec<String>, DbError> {
-    let products = products::all(client, Platform::Dutchie).await?;
+async fn in_products(
+    client: &Client,
+    sim: &Simulator,
+    stores: usize,
+    platform: Platform,
+) -> Result<Vec<String>, DbError> {
+    let oracle = platforms::of_platform(platform, stores, simulated::oracle(sim, platform, sim.crawl()));
+    let oracle: Vec<OracleStore> = oracle.collect();
+    let compared: HashSet<&str> = oracle.iter().map(|store| store.platform_dispensary_id.as_str()).collect();
+    let products = products::all(client, platform).await?;
     let mut found: HashMap<(String, String), ProductRecord> = products
         .into_iter()
-        .filter(|record| apart != Some(record.platform_dispensary_id.as_str()))
+        .filter(|record| compared.contains(record.platform_dispensary_id.as_str()))
         .map(|record| ((record.platform_dispensary_id.clone(), record.provider_product_id.clone()), record))
         .collect();
     let mut differences = Vec::new();
-    let oracle = sim.oracle(sim.crawl());
-    for store in oracle.iter().filter(|store| apart != Some(store.platform_dispensary_id.as_str())) {
+    for store in &oracle {
         for truth in &store.products {
             let key = (store.platform_dispensary_id.clone(), truth.provider_product_id.clone());
             let expected = simulated::product_record(&key.0, truth);
@@ -70,8 +85,8 @@ async fn in_products(client: &Client, sim: &Simulator, apart: Option<&str>) -> R
     Ok(differences)
 }
 
-async fn in_unit_prices(client: &Client, sim: &Simulator, apart: Option<&str>) -> Result<Vec<String>, DbError> {
-    let is_compared = |record: &UnitPriceRecord| apart != Some(record.platform_dispensary_id.as_str());
+async fn in_unit_prices(client: &Client, sim: &Simulator, compared: &HashSet<String>) -> Result<Vec<String>, DbError> {
+    let is_compared = |record: &UnitPriceRecord| compared.contains(&record.platform_dispensary_id);
     let mut found = unit_prices::all(client, Platform::Dutchie).await?;
     found.retain(is_compared);
     let mut expected: Vec<UnitPriceRecord> =
@@ -84,10 +99,10 @@ async fn in_changes(
     client: &Client,
     sim: &Simulator,
     since: DateTime<Utc>,
-    apart: Option<&str>,
+    compared: &HashSet<String>,
 ) -> Result<Vec<String>, DbError> {
     let followed = changes::followed(client, since).await?;
-    let is_compared = |store: &String| followed.contains(store) && apart != Some(store.as_str());
+    let is_compared = |store: &String| followed.contains(store) && compared.contains(store);
     let mut found = changes::since(client, Platform::Dutchie, since).await?;
     found.retain(|record| is_compared(&record.platform_dispensary_id));
     let mut expected: Vec<ChangeRecord> =

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use settings::{Config, LiveConfig, LoadedConfig, Setting};
+use domain::store::Platform;
+use settings::{Config, LiveConfig, LoadedConfig, PlatformSettings, Setting};
 
 const ORIGIN: &str = "the demo";
 
@@ -15,8 +16,8 @@ pub fn shown(loaded: &LoadedConfig, config: &Config) -> LiveConfig {
     let before = values(&loaded.config);
     for (key, value) in values(config).into_iter().filter(|value| !before.contains(value)) {
         match settings.iter_mut().find(|setting| setting.key == key) {
-            Some(setting) => *setting = Setting { key: key.to_owned(), value, origin: ORIGIN.to_owned() },
-            None => settings.push(Setting { key: key.to_owned(), value, origin: ORIGIN.to_owned() }),
+            Some(setting) => *setting = Setting { key, value, origin: ORIGIN.to_owned() },
+            None => settings.push(Setting { key, value, origin: ORIGIN.to_owned() }),
         }
     }
     settings.sort_by(|one, other| one.key.cmp(&other.key));
@@ -24,13 +25,12 @@ pub fn shown(loaded: &LoadedConfig, config: &Config) -> LiveConfig {
 }
 
 /// Every value that `world::adapt`, `limits::adapt` and the demo itself may change.
-fn values(config: &Config) -> Vec<(&'static str, Value)> {
+fn values(config: &Config) -> Vec<(String, Value)> {
     let Config { politeness, worker, queue, retention, platform, .. } = config;
     let mut values = vec![
         ("http.host_allowlist", json!(config.http.host_allowlist)),
+        ("http.own_contact", json!(config.http.own_contact)),
         ("images.cache_bytes", json!(config.images.cache_bytes)),
-        ("platform.dutchie.base_url", json!(platform.dutchie.base_url)),
-        ("platform.dutchie.image_hosts", json!(platform.dutchie.image_hosts)),
         ("politeness.breaker_share", json!(politeness.breaker_share)),
         ("politeness.concurrency", json!(politeness.concurrency)),
         ("politeness.page_pause_max", duration(politeness.page_pause_max)),
@@ -52,7 +52,21 @@ fn values(config: &Config) -> Vec<(&'static str, Value)> {
     ];
     values.extend(queue.heartbeat.map(|every| ("queue.heartbeat", duration(every))));
     values.extend(retention.payloads.map(|age| ("retention.payloads", duration(age))));
-    values
+    let values = values.into_iter().map(|(key, value)| (key.to_owned(), value));
+    values.chain(platform.iter().flat_map(|(platform, settings)| of_platform(platform, settings))).collect()
+}
+
+fn of_platform(platform: Platform, settings: &PlatformSettings) -> [(String, Value); 6] {
+    let PlatformSettings { enabled, base_url, stores_url, page_url, image_hosts, key, .. } = settings;
+    let values = [
+        ("enabled", json!(enabled)),
+        ("base_url", json!(base_url)),
+        ("stores_url", json!(stores_url)),
+        ("page_url", json!(page_url)),
+        ("image_hosts", json!(image_hosts)),
+        ("key", json!(if key.reveal().is_empty() { "" } else { "***" })),
+    ];
+    values.map(|(name, value)| (format!("platform.{platform}.{name}"), value))
 }
 
 fn duration(value: Duration) -> Value {

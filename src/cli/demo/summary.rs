@@ -7,7 +7,6 @@ use serde::Serialize;
 use sim::Simulator;
 use tokio::time::Instant;
 
-use super::faults;
 use super::images::ImageReport;
 use super::oracle::{self, OracleReport};
 use db::demo::report::{CrawlProgress, FaultyStore};
@@ -75,7 +74,6 @@ impl Summary {
     pub async fn of(client: &Client, subject: Subject<'_>) -> Result<Summary, DbError> {
         let Subject { sim, stores, apart, crawled: (since, progress), began, database_url } = subject;
         let totals = demo::report::totals(client, since, apart).await?;
-        let unsteady = faults::unsteady(sim).filter(|_| !apart.is_empty());
         Ok(Summary {
             stores,
             stores_crawled: progress.stores_crawled,
@@ -87,8 +85,7 @@ impl Summary {
             blocks_survived: totals.blocks,
             proxies: proxies::count(client).await?,
             tasks: Tasks { completed: progress.completed, failed: progress.failed, cancelled: progress.cancelled },
-            oracle: oracle::compare(client, sim, since, unsteady.map(|store| store.platform_dispensary_id.as_str()))
-                .await?,
+            oracle: oracle::compare(client, sim, stores, since).await?,
             faults: FaultReport::of(client, since, apart).await?,
             images: None,
             seconds: (totals.seconds * 100.0).round() / 100.0,
@@ -163,9 +160,10 @@ impl fmt::Display for Summary {
             self.proxies, self.blocks_survived, self.direct_requests
         )?;
         match self.oracle.equal {
-            true => {
-                writeln!(f, "Oracle      equal: every product, price by unit and change is as the simulator expects")?
-            }
+            true => writeln!(
+                f,
+                "Oracle      equal: every product, and at Dutchie every price by unit and change, is as the simulator expects"
+            )?,
             false => writeln!(f, "Oracle      differences: {}", self.oracle.differences)?,
         }
         for example in &self.oracle.examples {

@@ -4,11 +4,11 @@ use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use domain::store::{NewStore, StoreId};
+use domain::store::StoreId;
 use rand::Rng;
 use sim::{Settings, Simulator};
 
-use super::{State, faults, limits};
+use super::{State, faults, limits, platforms};
 use crate::cli::CliError;
 use crate::platforms::menu_key;
 use crate::simulated;
@@ -95,9 +95,8 @@ fn begin(state: &State, pace: Pace) -> anyhow::Result<Simulator> {
 /// No rate limits, pauses or back-off; quick retries and recovery: a demo shall be fast, and loads only this
 /// machine.
 pub fn adapt(config: &mut Config, sim: &Simulator) {
-    config.platform.dutchie.base_url = sim.base_url().to_owned();
+    simulated::point_at(sim, config);
     config.http.host_allowlist.extend(["127.0.0.1", faults::UNSTEADY_HOST].map(str::to_owned));
-    config.platform.dutchie.image_hosts = vec![sim.pictures_url().trim_start_matches("http://").to_owned()];
     config.politeness.requests_per_second = 0.0;
     config.politeness.concurrency = 0;
     config.politeness.page_pause_min = Duration::ZERO;
@@ -121,8 +120,7 @@ pub async fn seed_database(db: &Db, sim: &Simulator, state: &State, keys: &Secre
     let entries: Vec<ProxyEntry> = sim.proxies().into_iter().map(simulated::proxy).collect();
     proxies::import(db, &entries, keys).await?;
     let tx = db.begin().await?;
-    let stores: Vec<NewStore> = sim.stores().iter().take(state.stores).map(simulated::store).collect();
-    stores::add_unless_known(&tx, &stores, &menu_key).await?;
+    stores::add_unless_known(&tx, &platforms::stores(sim, state.stores), &menu_key).await?;
     let faulty = if state.has_faults { faults::stores(sim) } else { Vec::new() };
     let ImportedStores { imported, known, .. } = stores::requests::import(&tx, &faulty, &menu_key).await?;
     tx.commit().await?;

@@ -32,6 +32,9 @@ pub const DEFINITION: Definition = Definition {
     menu_url_fault: |settings, menu_url, _| menu_url::fault(menu_url, &settings.page_url),
 };
 
+/// Maximum number of products that it lets a client take at once.
+const MAX_TAKE: u32 = 50;
+
 pub struct Leafly(Addresses);
 
 impl Leafly {
@@ -42,7 +45,7 @@ impl Leafly {
             finder: settings.parse_stores_url().map_err(BadPlatform::BaseUrl)?,
             finder_path: settings.stores_path.clone(),
             page: settings.parse_page_url().map_err(BadPlatform::BaseUrl)?,
-            per_page: settings.per_page,
+            per_page: settings.per_page.min(MAX_TAKE),
         }))
     }
 }

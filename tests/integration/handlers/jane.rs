@@ -17,7 +17,7 @@ use sim::{Settings, Simulator};
 use testkit::{Child, Farm, PATIENCE, until};
 
 use super::harness::HandlerHarness;
-use super::platform_stores::{self, change, one_store};
+use super::platform_stores::{self, change, discover, one_store};
 use super::simulated::{crawl, simulator};
 use super::test_sessions;
 use super::test_store::TestStore;
@@ -91,6 +91,11 @@ async fn crawl_after_crawl_the_tables_of_several_stores_equal_the_oracle() {
     assert!(stores[0].store.count(specials).await > 0);
     let counts = sim.counts();
     assert_eq!((counts.direct, counts.direct_connections, counts.key_refused, counts.other), (0, 0, 0, 0));
+}
+
+#[tokio::test]
+async fn sixty_stores_are_crawled_whole_through_proxies_that_are_blocked_and_dead() {
+    platform_stores::crawl_sixty_stores_twice(Platform::Jane, Simulator::lose_jane_product).await;
 }
 
 #[tokio::test]
@@ -325,11 +330,8 @@ async fn a_discovery_finds_the_open_stores_around_the_points_of_a_state() {
     let state = if of_state("AZ").is_empty() { sim.stores()[0].state.clone() } else { "AZ".to_owned() };
     let harness = harness(&sim, &config(&sim, sim::JANE_KEY, 100)).await;
     change(&harness, "platform_dispensary_id = 'other ' || id, slug = NULL, menu_url = NULL").await;
-    let mut task = harness.task(Role::StoreDiscovery, json!({ "state_code": state })).await;
-    task.platform = Some(Platform::Jane.name().to_owned());
 
-    let outcome = drover::handlers::run(&harness.context(&task), task.role, &task.payload, None).await.unwrap();
-    let found = harness.commit(&task, outcome).await;
+    let found = discover(&harness, Platform::Jane, &state).await;
 
     let sql = "SELECT platform_dispensary_id, slug, menu_url, state, address IS NOT NULL AND timezone IS NOT NULL FROM dispensaries
                 WHERE platform = 'jane' AND platform_dispensary_id NOT LIKE 'other %' AND state = $1";

@@ -12,6 +12,7 @@ mod hostile_http;
 mod hostile_menus;
 mod housekeeping;
 mod jane;
+mod leafly;
 mod lost_files;
 mod made_menus;
 mod plans;

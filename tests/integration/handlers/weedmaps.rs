@@ -14,7 +14,7 @@ use settings::Config;
 use sim::{Settings, Simulator, WeedmapsFault};
 
 use super::harness::HandlerHarness;
-use super::platform_stores::{self, change, one_store};
+use super::platform_stores::{self, change, discover, failure, one_store};
 use super::simulated::{crawl, simulator};
 use super::test_sessions;
 
@@ -44,11 +44,6 @@ async fn differences(harness: &HandlerHarness, sim: &Simulator, crawl: u32) -> V
 
 fn expected(sim: &Simulator, crawl: u32) -> Vec<ProductRecord> {
     platform_stores::records(&sim.weedmaps_oracle(crawl))
-}
-
-/// Why a fetch fails, for good or not.
-async fn failure(harness: &HandlerHarness) -> String {
-    format!("{:?}", harness.run(Role::PayloadFetch, json!({})).await.err().expect("it fails"))
 }
 
 async fn payloads(harness: &HandlerHarness) -> i64 {
@@ -90,6 +85,16 @@ async fn crawl_after_crawl_the_tables_of_several_stores_equal_the_oracle() {
     assert!(stores[0].store.count(specials).await > 0);
     let counts = sim.counts();
     assert_eq!((counts.direct, counts.direct_connections, counts.blocked, counts.other), (0, 0, 0, 0));
+}
+
+#[tokio::test]
+async fn sixty_stores_are_crawled_whole_through_proxies_that_are_blocked_and_dead() {
+    let disturb = |sim: &Simulator| {
+        let faults =
+            [WeedmapsFault::Silent, WeedmapsFault::SoftBlock, WeedmapsFault::NoLiveMenu, WeedmapsFault::Unprocessable];
+        faults.into_iter().for_each(|fault| sim.break_weedmaps(fault, 1));
+    };
+    platform_stores::crawl_sixty_stores_twice(Platform::Weedmaps, disturb).await;
 }
 
 #[tokio::test]
@@ -211,11 +216,8 @@ async fn a_discovery_finds_the_open_stores_around_the_points_of_a_state() {
     assert!(of_state.len() > 2, "they fit on one page");
     let harness = HandlerHarness::configured(&config(&sim), test_sessions::proxies(&sim)).await;
     change(&harness, "platform = 'weedmaps', platform_dispensary_id = 'other', slug = NULL, menu_url = NULL").await;
-    let mut task = harness.task(Role::StoreDiscovery, json!({ "state_code": "AZ" })).await;
-    task.platform = Some(Platform::Weedmaps.name().to_owned());
 
-    let outcome = drover::handlers::run(&harness.context(&task), task.role, &task.payload, None).await.unwrap();
-    let found = harness.commit(&task, outcome).await;
+    let found = discover(&harness, Platform::Weedmaps, "AZ").await;
 
     let sql =
         "SELECT platform_dispensary_id, menu_url, slug, address IS NOT NULL AND timezone IS NOT NULL FROM dispensaries
