@@ -14,7 +14,6 @@ use serde::{Deserialize, Serialize};
 use sim::{Coding, Operation, Settings, Simulator, StoreSeed};
 
 use crate::child::Child;
-use crate::platform;
 use crate::sums::{self, SumsByStore};
 
 /// Number of products that every peer asks for in one page.
@@ -149,7 +148,7 @@ fn site(platform: Platform, sim: &Simulator) -> Site {
         base_url: sim.base_url().to_owned(),
         query_hash: sim::history(Operation::FilteredProducts)[0].to_owned(),
         proxies,
-        stores: platform::stores(platform, sim).iter().map(store).collect(),
+        stores: simulated::stores(sim, platform).iter().map(store).collect(),
     }
 }
 
@@ -167,7 +166,7 @@ fn store(seed: &StoreSeed) -> Store {
 }
 
 fn expected(platform: Platform, sim: &Simulator) -> SumsByStore {
-    let stores = platform::oracle(platform, sim);
+    let stores = simulated::oracle(sim, platform, sim.crawl());
     let records = stores.iter().flat_map(|store| {
         store.products.iter().map(|truth| simulated::product_record(&store.platform_dispensary_id, truth))
     });

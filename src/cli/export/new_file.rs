@@ -21,7 +21,7 @@ enum Content {
     Named(NamedTempFile),
 }
 
-/// For others to read, as far as the umask lets them.
+/// Permissions: others may read it, as far as the umask lets them.
 const MODE: u32 = 0o666;
 
 impl NewFile {

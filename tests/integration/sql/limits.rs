@@ -77,6 +77,7 @@ async fn a_reader_locks_no_table_of_the_queue_and_the_others_against_changes_of_
         "dispensaries",
         "product_changes",
         "raw_crawl_payloads",
+        "store_attributes",
         "store_product_variant_history",
         "store_product_variants",
         "store_products",

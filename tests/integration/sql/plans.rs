@@ -3,13 +3,14 @@
 use super::{reader_of, texts};
 use testkit::TestDatabase;
 
-/// 100 stores with 20,000 products, 40,000 options, 120,000 rows of their history, and 60,000 changes of 3,000 crawls.
+/// 100 stores with 20,000 products, each with attributes, 40,000 options, 120,000 rows of their history, and 60,000 changes of 3,000 crawls.
 const FILL: [&str; 6] = [
     "SET xmlbinary = hex",
     "INSERT INTO dispensaries (id, name, platform, state) SELECT n, 'Store ' || n, 'dutchie', 'AZ' FROM generate_series(1, 100) n",
     "INSERT INTO store_products (id, dispensary_id, provider, provider_product_id, name_raw, is_on_special, quantity_censored, is_in_stock,
-                                 stock_status, first_seen_at, last_seen_at)
-     SELECT n, 1 + n % 100, 'dutchie', n, 'Product ' || n, false, false, true, 'in_stock', now(), now() FROM generate_series(1, 20000) n;
+                                 stock_status, first_seen_at, last_seen_at, attributes_hash)
+     SELECT n, 1 + n % 100, 'dutchie', n, 'Product ' || n, false, false, true, 'in_stock', now(), now(), n FROM generate_series(1, 20000) n;
+     INSERT INTO store_attributes (dispensary_id, hash, attributes) SELECT dispensary_id, attributes_hash, '{}' FROM store_products;
      INSERT INTO store_product_variants (store_product_id, option_label, nth, quantity_censored, is_in_stock)
      SELECT id, label, 0, false, true FROM store_products, unnest('{1g,3.5g}'::text[]) label",
     "INSERT INTO store_product_variant_history (store_product_id, option_label, nth, crawl_id, crawled_at, quantity_censored, is_in_stock, gone)
@@ -22,7 +23,7 @@ const FILL: [&str; 6] = [
 ];
 /// Each table that holds rows.
 const LEAVES: &str = "SELECT relname::text FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace
-                       AND relname ~ '^(dispensaries|store_product.*|change_batches|product_changes.*)$'";
+                       AND relname ~ '^(dispensaries|store_product.*|store_attributes|change_batches|product_changes.*)$'";
 
 const QUESTIONS: [&str; 10] = [
     // products of a store, and one product

@@ -82,7 +82,7 @@ impl Attributes {
             let percent = percent.filter(|percent| (0.0..=100.0).contains(percent)).map(rounded);
             Terpene { name, percent }
         });
-        let rating = self.rating.filter(|rating| *rating > 0.0 && *rating <= MAX_RATING).map(rounded);
+        let rating = self.rating.map(rounded).filter(|rating| *rating > 0.0 && *rating <= MAX_RATING);
         Attributes {
             strain_name: self.strain_name.filter(|name| is_short(name)),
             terpenes: terpenes.take(MAX_LIST).collect(),
