@@ -241,6 +241,35 @@ fn verdict(platform: Platform, checks: &[Check]) -> String {
         Some(Check { identity, group, .. }) => {
             format!("works: platform.{platform}.identity = \"{identity}\", through proxies at {group}")
         }
+        None if checks.iter().all(|check| check.proxy.is_none()) => {
+            format!("{platform} was not asked: run the command again when its proxies are free, or add proxies")
+        }
         None => format!("no setting works for {platform}: it is not reachable through these proxies"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    /// `class`: of a question that was sent.
+    fn check(identity: &'static str, class: Option<&'static str>) -> Check {
+        let (proxy, class) = (class.map(|_| 1), class.unwrap_or("not_asked"));
+        Check { identity, group: "p.example".to_owned(), proxy, status: None, class, ms: None, detail: None }
+    }
+
+    #[rstest]
+    #[case::the_first_that_works(&[("browser", Some("blocked")), ("own", Some("ok"))], "identity = \"own\"")]
+    #[case::none_works(&[("browser", Some("blocked")), ("own", None)], "no setting works")]
+    #[case::none_was_sent(&[("browser", None), ("own", None)], "was not asked")]
+    fn the_verdict_names_what_was_found_out(
+        #[case] checks: &[(&'static str, Option<&'static str>)],
+        #[case] says: &str,
+    ) {
+        let checks: Vec<Check> = checks.iter().map(|(identity, class)| check(identity, *class)).collect();
+        let verdict = verdict(Platform::DEFAULT, &checks);
+        assert!(verdict.contains(says), "{verdict}");
     }
 }
