@@ -78,7 +78,7 @@ const MAX_RUNS: usize = 6;
 /// Crawls 60 stores of a platform twice, through proxies of which some get blocked and one is dead, and compares the rows with the
 /// oracle each time. `disturb` makes the platform fail in a crawl.
 pub async fn crawl_sixty_stores_twice(platform: Platform, disturb: fn(&Simulator)) {
-    let settings = Settings { stores: STORES, products_per_store: 20..=130, jane_ceiling: 60, ..Settings::default() };
+    let settings = Settings { stores: STORES, products_per_store: 10..=70, jane_ceiling: 40, ..Settings::default() };
     let sim = Simulator::start(Settings { blocked_proxies: BLOCKED_PROXIES, ..settings }).unwrap();
     sim.set_proxy_fault(DEAD_PROXY, ProxyFault::Refuse);
     let mut config = test_sessions::test_config(sim.base_url());
