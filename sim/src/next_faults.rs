@@ -3,6 +3,8 @@
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 
+use crate::counters::Counters;
+
 pub(crate) struct NextFaults<T>(Mutex<VecDeque<T>>);
 
 impl<T> Default for NextFaults<T> {
@@ -17,7 +19,10 @@ impl<T: Clone> NextFaults<T> {
         faults.extend(std::iter::repeat_n(fault, times));
     }
 
-    pub(crate) fn take(&self) -> Option<T> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
+    /// The fault of this answer, which is counted.
+    pub(crate) fn take(&self, counters: &Counters) -> Option<T> {
+        let fault = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+        counters.note(|counts| counts.faults += u64::from(fault.is_some()));
+        fault
     }
 }

@@ -75,6 +75,14 @@ pub struct OraclePotency {
     pub unit: Option<&'static str>,
 }
 
+impl OraclePotency {
+    /// One number in the category's unit; nothing where there is no number.
+    pub(crate) fn exact(number: Option<f64>, category: &Category) -> OraclePotency {
+        let unit = Some(potency::unit(category.potency));
+        number.map(|number| OraclePotency { min: Some(number), max: Some(number), unit }).unwrap_or_default()
+    }
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub struct OracleVariant {
     pub label: &'static str,
@@ -199,8 +207,8 @@ fn variant(truth: &Product<'_>, at: usize, is_gone: bool) -> OracleVariant {
     OracleVariant {
         label: offer.label,
         nth: truth.offers[..at].iter().filter(|earlier| earlier.label == offer.label).count() as i16,
-        size_mg: if let Some(Size::Mg(mg)) = size { Some(mg) } else { None },
-        size_ml: if let Some(Size::Ml(ml)) = size { Some(ml) } else { None },
+        size_mg: size.and_then(Size::mg),
+        size_ml: size.and_then(Size::ml),
         price_rec: Some(offer.rec.regular.cents()),
         price_med: med.map(|price| price.regular.cents()),
         special_price_rec: bargain(offer.rec),

@@ -21,6 +21,16 @@ pub(crate) enum Size {
     Ml(f64),
 }
 
+impl Size {
+    pub(crate) fn mg(self) -> Option<i64> {
+        if let Size::Mg(mg) = self { Some(mg) } else { None }
+    }
+
+    pub(crate) fn ml(self) -> Option<f64> {
+        if let Size::Ml(ml) = self { Some(ml) } else { None }
+    }
+}
+
 /// None = the label states no size. An ounce is the trade's 28 g.
 pub(crate) fn stated(label: &str) -> Option<Size> {
     Some(match label {

@@ -21,7 +21,7 @@ pub(crate) struct LeaflyItem<'a> {
     pub(crate) own: usize,
     /// Number of pieces of that size; None = unknown.
     pub(crate) quantity: Option<u32>,
-    /// The word beside the number; None = there is no word.
+    /// Field `inStock`; None where the item lacks it.
     pub(crate) is_in_stock: Option<bool>,
     /// Numbers for the form of the fields.
     pub(crate) look: Draw,

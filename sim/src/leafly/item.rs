@@ -107,7 +107,7 @@ fn paid(size: &LeaflySize) -> Mills {
     size.special().map_or(size.price.regular, |special| special.min(size.price.regular))
 }
 
-/// Deals are in cents; where they are of another kind, their numbers are no prices.
+/// A deal in cents. The numbers of other kinds of deals are no prices.
 fn deal(price: Mills, kind: &str) -> Value {
     json!({
         "id": 7,

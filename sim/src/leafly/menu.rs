@@ -1,4 +1,4 @@
-//! Parts of a menu: as many items as are taken, behind those that are skipped.
+//! Pages of a menu, by the number of items to skip and to take.
 
 use http::StatusCode;
 use serde_json::{Value, json};

@@ -48,8 +48,7 @@ pub(crate) async fn respond(world: &World, request: Request<Incoming>) -> io::Re
     }
     let slug = path.strip_prefix(DISPENSARIES).and_then(|rest| rest.strip_suffix(MENU)).unwrap_or_default();
     world.counters.note(|counts| counts.leafly_menus += 1);
-    let fault = world.leafly.faults.take();
-    world.counters.note(|counts| counts.faults += u64::from(fault.is_some()));
+    let fault = world.leafly.faults.take(&world.counters);
     let found = match fault {
         Some(LeaflyFault::Throttled) => return reply::later(StatusCode::TOO_MANY_REQUESTS, Some(WAIT)),
         Some(LeaflyFault::NoPublicMenu) => (StatusCode::OK, menu::document(Vec::new(), 0)),

@@ -7,7 +7,6 @@ use super::stores::slug;
 use crate::catalogue::StoreSeed;
 use crate::oracle::listing::{Listing, Seen};
 use crate::oracle::{OraclePotency, OracleProduct, OracleStore, OracleVariant, bargain};
-use crate::potency::{self, Content};
 use crate::size::{self, Size};
 use crate::world::World;
 
@@ -28,8 +27,8 @@ fn product(world: &World, store: &StoreSeed, key: (u64, bool), crawl: u32) -> Op
         subcategory: item.subcategory(),
         strain_type: item.truth.lineage(),
         logo: None,
-        thc: potency(&item, item.truth.thc),
-        cbd: potency(&item, item.truth.cbd),
+        thc: OraclePotency::exact(item.truth.thc.number(), item.truth.category),
+        cbd: OraclePotency::exact(item.truth.cbd.number(), item.truth.category),
         quantity: item.quantity.map(|quantity| quantity as i32),
         stock_status: stock_status(&item),
         variants: (0..item.sizes.len()).map(|at| variant(&item, at)).collect(),
@@ -56,8 +55,8 @@ fn variant(item: &LeaflyItem<'_>, at: usize) -> OracleVariant {
     OracleVariant {
         label,
         nth: 0,
-        size_mg: if let Some(Size::Mg(mg)) = size { Some(mg) } else { None },
-        size_ml: if let Some(Size::Ml(ml)) = size { Some(ml) } else { None },
+        size_mg: size.and_then(Size::mg),
+        size_ml: size.and_then(Size::ml),
         price_rec: rec.and(regular),
         price_med: med.and(regular),
         special_price_rec: rec.and(special),
@@ -66,10 +65,4 @@ fn variant(item: &LeaflyItem<'_>, at: usize) -> OracleVariant {
         quantity_censored: false,
         is_in_stock: item.truth.active && quantity != Some(0),
     }
-}
-
-fn potency(item: &LeaflyItem<'_>, content: Content) -> OraclePotency {
-    let unit = Some(potency::unit(item.truth.category.potency));
-    let known = content.number();
-    known.map(|amount| OraclePotency { min: Some(amount), max: Some(amount), unit }).unwrap_or_default()
 }

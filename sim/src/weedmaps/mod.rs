@@ -55,8 +55,7 @@ pub(crate) async fn respond(world: &World, request: Request<Incoming>) -> io::Re
         return reply::document(world, headers, listings::single(world, name)).await;
     };
     world.counters.note(|counts| counts.weedmaps_menus += 1);
-    let fault = world.weedmaps.faults.take();
-    world.counters.note(|counts| counts.faults += u64::from(fault.is_some()));
+    let fault = world.weedmaps.faults.take(&world.counters);
     if fault == Some(WeedmapsFault::Silent) {
         std::future::pending::<()>().await;
     }

@@ -7,7 +7,7 @@ use super::listings::wmid;
 use crate::catalogue::StoreSeed;
 use crate::oracle::listing::{Listing, Seen};
 use crate::oracle::{OraclePotency, OracleProduct, OracleStore, OracleVariant};
-use crate::potency::{self, Content};
+use crate::potency::Content;
 use crate::size::{self, Size};
 use crate::world::World;
 
@@ -59,8 +59,8 @@ fn variant(item: &WeedmapsItem<'_>, tier: &Tier) -> OracleVariant {
     OracleVariant {
         label: tier.label,
         nth: 0,
-        size_mg: if let Some(Size::Mg(mg)) = size { Some(mg) } else { None },
-        size_ml: if let Some(Size::Ml(ml)) = size { Some(ml) } else { None },
+        size_mg: size.and_then(Size::mg),
+        size_ml: size.and_then(Size::ml),
         price_rec: is_rec.then_some(regular),
         price_med: is_med.then_some(regular),
         special_price_rec: special.filter(|_| is_rec),
@@ -72,7 +72,5 @@ fn variant(item: &WeedmapsItem<'_>, tier: &Tier) -> OracleVariant {
 }
 
 fn potency(item: &WeedmapsItem<'_>, content: Content) -> OraclePotency {
-    let unit = Some(potency::unit(item.truth.category.potency));
-    let known = content.number().filter(|amount| *amount > 0.0);
-    known.map(|amount| OraclePotency { min: Some(amount), max: Some(amount), unit }).unwrap_or_default()
+    OraclePotency::exact(content.number().filter(|amount| *amount > 0.0), item.truth.category)
 }

@@ -24,12 +24,9 @@ use super::test_store::TestStore;
 use crate::api::canaries::{Canaries, rows};
 
 fn config(sim: &Simulator, key: &str, per_page: u32) -> Config {
-    let mut config = test_sessions::test_config("https://dutchie.com");
-    let jane = &mut config.platform.jane;
-    jane.base_url = sim.base_url().to_owned();
-    jane.page_url = sim.base_url().to_owned();
-    jane.key = key.into();
-    jane.per_page = per_page;
+    let mut config = platform_stores::config(sim);
+    config.platform.jane.key = key.into();
+    config.platform.jane.per_page = per_page;
     config
 }
 

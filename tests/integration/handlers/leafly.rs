@@ -13,18 +13,9 @@ use settings::Config;
 use sim::{LeaflyFault, Settings, Simulator};
 
 use super::harness::HandlerHarness;
-use super::platform_stores::{self, change, discover, failure, one_store};
+use super::platform_stores::{self, change, config, discover, failure, one_store};
 use super::simulated::{crawl, simulator};
 use super::test_sessions;
-
-fn config(sim: &Simulator) -> Config {
-    let mut config = test_sessions::test_config("https://dutchie.com");
-    let leafly = &mut config.platform.leafly;
-    for url in [&mut leafly.base_url, &mut leafly.stores_url, &mut leafly.page_url] {
-        *url = sim.base_url().to_owned();
-    }
-    config
-}
 
 async fn harnesses(sim: &Simulator, config: &Config) -> Vec<HandlerHarness> {
     platform_stores::harnesses(sim, config, Platform::Leafly, &sim.leafly_stores()).await

@@ -18,6 +18,13 @@ use super::harness::HandlerHarness;
 use super::simulated::{become_store, simulator};
 use super::test_sessions;
 
+/// The settings with which all platforms are the simulated ones.
+pub fn config(sim: &Simulator) -> Config {
+    let mut config = test_sessions::test_config(sim.base_url());
+    simulated::point_at(sim, &mut config);
+    config
+}
+
 /// A world with one store.
 pub fn one_store(products: usize) -> Simulator {
     simulator(Settings { stores: 1, products_per_store: products..=products, ..Settings::default() })
@@ -81,8 +88,7 @@ pub async fn crawl_sixty_stores_twice(platform: Platform, disturb: fn(&Simulator
     let settings = Settings { stores: STORES, products_per_store: 10..=70, jane_ceiling: 40, ..Settings::default() };
     let sim = Simulator::start(Settings { blocked_proxies: BLOCKED_PROXIES, ..settings }).unwrap();
     sim.set_proxy_fault(DEAD_PROXY, ProxyFault::Refuse);
-    let mut config = test_sessions::test_config(sim.base_url());
-    simulated::point_at(&sim, &mut config);
+    let mut config = config(&sim);
     config.http.first_byte_timeout = Duration::from_secs(1);
     for settings in [&mut config.platform.jane, &mut config.platform.weedmaps, &mut config.platform.leafly] {
         settings.per_page = PER_PAGE;

@@ -14,19 +14,9 @@ use settings::Config;
 use sim::{Settings, Simulator, WeedmapsFault};
 
 use super::harness::HandlerHarness;
-use super::platform_stores::{self, change, discover, failure, one_store};
+use super::platform_stores::{self, change, config, discover, failure, one_store};
 use super::simulated::{crawl, simulator};
 use super::test_sessions;
-
-fn config(sim: &Simulator) -> Config {
-    let mut config = test_sessions::test_config("https://dutchie.com");
-    config.http.own_contact = "https://copperfern.example/crawler".to_owned();
-    let weedmaps = &mut config.platform.weedmaps;
-    weedmaps.enabled = true;
-    weedmaps.base_url = sim.base_url().to_owned();
-    weedmaps.page_url = sim.base_url().to_owned();
-    config
-}
 
 async fn harnesses(sim: &Simulator, config: &Config) -> Vec<HandlerHarness> {
     platform_stores::harnesses(sim, config, Platform::Weedmaps, &sim.weedmaps_stores()).await

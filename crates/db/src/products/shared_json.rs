@@ -35,7 +35,7 @@ pub const ATTRIBUTES: SharedJson = SharedJson {
 };
 
 impl SharedJson {
-    /// Stores the texts of products that were written, and removes those that none has any more when others come.
+    /// Stores the texts of these products. If one is new, deletes the texts that no product of the store has.
     pub async fn write(
         &self,
         tx: &Tx,

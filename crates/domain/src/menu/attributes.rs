@@ -5,6 +5,7 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::content_hash;
 use super::hashed_json::HashedJson;
 
 /// Maximum number of terpenes and of tags.
@@ -59,7 +60,7 @@ pub struct Terpene {
 #[derive(Clone, Debug, PartialEq)]
 pub struct AttributesJson {
     json: HashedJson,
-    /// Hash without what customers move at any hour, which alone is no change of the product.
+    /// Hash of the attributes without rating and reviews: a review is no change of the product.
     lasting: i64,
 }
 
@@ -72,7 +73,7 @@ impl Attributes {
         }
         let json = HashedJson::new(serde_json::to_string(&bounded).ok()?);
         let lasting = Attributes { rating: None, reviews: None, ..bounded };
-        let lasting = HashedJson::new(serde_json::to_string(&lasting).ok()?).hash();
+        let lasting = content_hash::of_text(&serde_json::to_string(&lasting).ok()?);
         Some(AttributesJson { json, lasting })
     }
 

@@ -6,6 +6,7 @@ use serde::Deserialize;
 
 use crate::platforms::reading::Raw;
 use crate::platforms::reading::first_of::FirstOf;
+use crate::platforms::reading::items::raw_object;
 
 /// Maximum number of hits of an answer: that of the index.
 pub const MAX_HITS: usize = 1000;
@@ -77,19 +78,16 @@ wire_hit! {
     }
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default)]
-#[serde(bound(deserialize = "'de: 'a"))]
-pub struct WireSpecial<'a> {
-    pub discount_price: Raw<'a>,
+raw_object! {
+    WireSpecial {
+        discount_price,
+    }
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default)]
-#[serde(bound(deserialize = "'de: 'a"))]
-pub struct WirePotency<'a> {
-    pub thc_potency: Raw<'a>,
-    pub cbd_potency: Raw<'a>,
+raw_object! {
+    WirePotency {
+        thc_potency, cbd_potency,
+    }
 }
 
 #[derive(Default, Deserialize)]
@@ -101,26 +99,21 @@ pub struct WirePhoto<'a> {
     pub urls: Option<WireUrls<'a>>,
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default)]
-#[serde(bound(deserialize = "'de: 'a"))]
-pub struct WireUrls<'a> {
-    pub original: Raw<'a>,
+raw_object! {
+    WireUrls {
+        original,
+    }
 }
 
-/// The measured compounds of one weight.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-#[serde(bound(deserialize = "'de: 'a"))]
-pub struct WireLabResults<'a> {
-    pub lab_results: Raw<'a>,
+raw_object! {
+    /// The measured compounds of one weight.
+    WireLabResults {
+        lab_results,
+    }
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default)]
-#[serde(bound(deserialize = "'de: 'a"))]
-pub struct WireCompound<'a> {
-    pub compound_name: Raw<'a>,
-    pub value: Raw<'a>,
-    pub unit: Raw<'a>,
+raw_object! {
+    WireCompound {
+        compound_name, value, unit,
+    }
 }
