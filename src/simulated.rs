@@ -24,40 +24,18 @@ const CONTACT: &str = "https://example.com/crawler";
 /// Points every platform at the simulator, as an operator sets one up, with its key and its contact.
 pub fn point_at(sim: &Simulator, config: &mut Config) {
     let pictures = sim.pictures_url().trim_start_matches("http://");
-    let platform = &mut config.platform;
-    for settings in [&mut platform.dutchie, &mut platform.jane, &mut platform.weedmaps, &mut platform.leafly] {
-        settings.base_url = sim.base_url().to_owned();
+    for (platform, settings) in config.platform.iter_mut() {
+        settings.enabled = true;
+        let sites = [&mut settings.base_url, &mut settings.stores_url, &mut settings.page_url];
+        for site in sites.into_iter().filter(|site| !site.is_empty()) {
+            *site = sim.base_url().to_owned();
+        }
         settings.image_hosts = vec![pictures.to_owned()];
+        if let Some(key) = sim::platform_key(platform) {
+            settings.key = key.into();
+        }
     }
-    for settings in [&mut platform.jane, &mut platform.weedmaps, &mut platform.leafly] {
-        settings.page_url = sim.base_url().to_owned();
-    }
-    platform.jane.key = sim::JANE_KEY.into();
-    platform.weedmaps.enabled = true;
-    platform.leafly.stores_url = sim.base_url().to_owned();
     config.http.own_contact = CONTACT.to_owned();
-}
-
-/// The simulator's stores as the platform knows them; none where it knows them as another one does.
-pub fn stores(sim: &Simulator, platform: Platform) -> Vec<StoreSeed> {
-    match platform {
-        Platform::Dutchie => sim.stores().to_vec(),
-        Platform::DutchiePlus => Vec::new(),
-        Platform::Jane => sim.jane_stores(),
-        Platform::Weedmaps => sim.weedmaps_stores(),
-        Platform::Leafly => sim.leafly_stores(),
-    }
-}
-
-/// The oracle of the platform's stores, in the order of [`stores`].
-pub fn oracle(sim: &Simulator, platform: Platform, crawl: u32) -> Vec<OracleStore> {
-    match platform {
-        Platform::Dutchie => sim.oracle(crawl),
-        Platform::DutchiePlus => Vec::new(),
-        Platform::Jane => sim.jane_oracle(crawl),
-        Platform::Weedmaps => sim.weedmaps_oracle(crawl),
-        Platform::Leafly => sim.leafly_oracle(crawl),
-    }
 }
 
 pub fn proxy(address: ProxyAddress) -> ProxyEntry {

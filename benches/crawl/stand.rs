@@ -148,7 +148,7 @@ fn site(platform: Platform, sim: &Simulator) -> Site {
         base_url: sim.base_url().to_owned(),
         query_hash: sim::history(Operation::FilteredProducts)[0].to_owned(),
         proxies,
-        stores: simulated::stores(sim, platform).iter().map(store).collect(),
+        stores: sim.stores_of(platform).iter().map(store).collect(),
     }
 }
 
@@ -166,7 +166,7 @@ fn store(seed: &StoreSeed) -> Store {
 }
 
 fn expected(platform: Platform, sim: &Simulator) -> SumsByStore {
-    let stores = simulated::oracle(sim, platform, sim.crawl());
+    let stores = sim.oracle_of(platform, sim.crawl());
     let records = stores.iter().flat_map(|store| {
         store.products.iter().map(|truth| simulated::product_record(&store.platform_dispensary_id, truth))
     });

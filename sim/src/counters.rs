@@ -7,6 +7,8 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use tokio::sync::watch;
 
+use domain::store::per_platform::PerPlatform;
+
 /// Everything counted since the start. `requests` counts the ones that reached the origin.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
@@ -20,20 +22,10 @@ pub struct Counts {
     pub dispensary_search: u64,
     /// Requests with the full text of a query (POST).
     pub full_text: u64,
-    /// Requests of Dutchie Plus with the key, and requests of a platform with none or another one.
-    pub plus_menus: u64,
+    /// Requests of a platform that takes a key, with none or another one.
     pub key_refused: u64,
-    /// Requests of Jane with the key for menus; and for stores, those for a single one included, which need none.
-    pub jane_menus: u64,
-    pub jane_stores: u64,
-    /// Requests of Jane for the pages of menus, which show the key.
-    pub jane_pages: u64,
-    /// Requests of Weedmaps for pages of menus, and for listings.
-    pub weedmaps_menus: u64,
-    pub weedmaps_listings: u64,
-    /// Requests of Leafly for parts of menus, and for stores.
-    pub leafly_menus: u64,
-    pub leafly_stores: u64,
+    /// Requests of the platforms that are not asked by GraphQL hashes.
+    pub platforms: PerPlatform<PlatformCounts>,
     /// Requests for `/robots.txt`.
     pub robots: u64,
     /// Requests for pictures, those behind redirects included.
@@ -63,6 +55,14 @@ pub struct Counts {
     pub proxies: Vec<ProxyCounts>,
     /// `FilteredProducts` requests by platform dispensary id, of the stores there are.
     pub menus: HashMap<String, u64>,
+}
+
+/// Requests for pages of menus, for stores, and for the pages that show a menu to people.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PlatformCounts {
+    pub menus: u64,
+    pub stores: u64,
+    pub pages: u64,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

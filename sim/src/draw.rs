@@ -31,9 +31,8 @@ pub(crate) enum Topic {
     EasynewsFile,
     Credit,
     Odd,
-    Jane,
-    Weedmaps,
-    Leafly,
+    /// How a platform writes a product.
+    Listing,
 }
 
 #[derive(Clone, Debug)]

@@ -1,9 +1,8 @@
-//! A simulated world for drover: a fake of the Dutchie API, of Jane, of Weedmaps and of Leafly, forward proxies to reach them by,
-//! fault switches, and an oracle.
+//! A simulated world for drover: a fake of each menu platform, forward proxies to reach them by, fault switches, and an oracle.
 //!
 //! Everything listens on 127.0.0.1 and runs on a thread of its own, so that the caller needs no runtime. A
 //! store's menu depends on (seed, store, crawl number) only, never on the clock or on the order of requests.
-//! It must not know drover. [`media`] is a world of its own: a site with accounts, feeds, forums and files.
+//! It must not know drover, but the list of its platforms: each one's part is in its folder, `src/platforms/*/sim`. [`media`] is a world of its own: a site with accounts, feeds, forums and files.
 //!
 //! ```no_run
 //! # async fn example() -> anyhow::Result<()> {
@@ -37,31 +36,21 @@ mod product;
 mod size;
 mod words;
 
-mod wire;
-
-mod answer;
 mod coding_fault;
 mod counters;
 mod encoding;
-mod faults;
 mod flood;
-mod hashes;
-mod jane;
-mod leafly;
 mod next_faults;
 mod origin;
 mod page_cache;
-mod pages;
 mod pictures;
-mod plus;
+mod platform;
 mod proxy;
 mod question;
+mod refusal;
 mod reply;
-mod request;
-mod selection;
 mod transmission;
 mod vanishing;
-mod weedmaps;
 mod world;
 
 mod oracle;
@@ -69,23 +58,34 @@ mod simulator;
 
 pub mod media;
 
+/// Each platform's part, from its folder.
+#[path = "../../src/platforms"]
+pub mod platforms {
+    macro_rules! folders {
+        ($($variant:ident = $folder:ident,)+) => {
+            $(pub mod $folder {
+                mod sim;
+                pub use sim::*;
+            })+
+        };
+    }
+
+    domain::for_each_platform!(folders);
+}
+
 pub use catalogue::StoreSeed;
 pub use coding_fault::CodingFault;
 pub use counters::{Counts, ProxyCounts};
 pub use encoding::Coding;
-pub use faults::{Fault, FaultId, FaultKind, Refusal};
 pub use flood::{Flood, FloodOf};
-pub use hashes::history;
-pub use jane::JANE_KEY;
-pub use leafly::state::LeaflyFault;
 pub use oracle::changes::{OracleChange, OracleSide};
 pub use oracle::unit_prices::OracleUnitPrices;
 pub use oracle::{OracleBrand, OraclePotency, OracleProduct, OracleStore, OracleVariant};
 pub use pictures::{OraclePicture, Photo, PictureAnswer, PictureKind};
-pub use plus::PLUS_KEY;
+pub use platform::{PlatformSettings, platform_key};
+pub use platforms::dutchie::{Fault, FaultId, FaultKind, Operation, history};
 pub use proxy::{ProxyAddress, ProxyFault, ProxyProtocol};
-pub use request::Operation;
+pub use refusal::Refusal;
 pub use settings::{Goods, Robots, Settings};
 pub use simulator::Simulator;
 pub use transmission::Transmission;
-pub use weedmaps::state::WeedmapsFault;

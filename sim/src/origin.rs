@@ -1,5 +1,6 @@
-//! The origin: the HTTP server of the fake platforms. It checks the real one's requirements, blocks by proxy, and
-//! breaks on demand.
+//! The origin: the HTTP server of the fake platforms, of their pictures and their robots file.
+//!
+//! It must not know a platform. In: connections, by proxy or not. Out: answers, and bytes that no HTTP server would send.
 
 use std::future::poll_fn;
 use std::io;
@@ -7,8 +8,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use http::header::PROXY_AUTHORIZATION;
-use http::{HeaderMap, Method, Request, Response, StatusCode};
-use http_body_util::{BodyExt, Limited};
+use http::{Request, Response, StatusCode};
 use hyper::body::Incoming;
 use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
@@ -18,17 +18,10 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;
 
 use crate::body::Body;
-use crate::encoding::Coding;
-use crate::faults::{FaultKind, Refusal};
-use crate::request::{Ask, GraphqlRequest, Operation};
 use crate::settings::Robots;
 use crate::transmission::{ConnectionUse, RawAnswer};
 use crate::world::World;
-use crate::{answer, jane, leafly, pages, pictures, plus, reply, weedmaps};
-
-const MAX_REQUEST_BODY: usize = 256 * 1024;
-const CHALLENGE: &str = "<!DOCTYPE html><html><head><title>Just a moment...</title></head><body>\
-    <form id=\"challenge-form\" action=\"/cdn-cgi/challenge\" method=\"POST\"></form></body></html>";
+use crate::{pictures, platform, reply};
 
 /// Accepts until it is dropped.
 pub(crate) async fn serve(world: Arc<World>, listener: TcpListener, tls: Option<TlsAcceptor>) {
@@ -129,18 +122,8 @@ async fn respond(world: &World, request: Request<Incoming>, proxy: Option<usize>
     if headers.contains_key(PROXY_AUTHORIZATION) {
         world.counters.note(|counts| counts.credentials_astray += 1);
     }
-    if path == plus::PATH {
-        world.delay().await;
-        return plus::respond(world, request).await;
-    }
-    if let Some(platform) = Rest::of(&path) {
-        world.delay().await;
-        return match proxy.and_then(|index| refusal(world, index)) {
-            // a 403 of JSON would be the platform's own word on a key
-            Some(Refusal::Forbidden) => blocked(world, Refusal::ChallengeForbidden),
-            Some(refusal) => blocked(world, refusal),
-            None => platform.respond(world, request).await,
-        };
+    if let Some(platform) = platform::of_path(&path) {
+        return platform::respond(platform, world, request, proxy).await;
     }
     if path == "/robots.txt" {
         return robots(world);
@@ -148,21 +131,8 @@ async fn respond(world: &World, request: Request<Incoming>, proxy: Option<usize>
     if path.starts_with(pictures::PATH) {
         return pictures::respond(world, request.method(), request.headers(), &path).await;
     }
-    if !is_graphql(&path) {
-        world.counters.note(|counts| counts.other += 1);
-        return Ok(reply::plain(StatusCode::NOT_FOUND, "text/plain", "not found"));
-    }
-    match read(world, request).await {
-        Ok(graphql) => {
-            count(world, &graphql);
-            world.delay().await;
-            execute(world, proxy, &path, &headers, &graphql).await
-        }
-        Err(reason) => {
-            world.counters.note(|counts| counts.other += 1);
-            Ok(reply::error(StatusCode::BAD_REQUEST, &reason, "BAD_REQUEST")?)
-        }
-    }
+    world.counters.note(|counts| counts.other += 1);
+    Ok(reply::plain(StatusCode::NOT_FOUND, "text/plain", "not found"))
 }
 
 fn robots(world: &World) -> io::Result<Response<Body>> {
@@ -170,189 +140,6 @@ fn robots(world: &World) -> io::Result<Response<Body>> {
     let robots = world.robots.lock().unwrap_or_else(PoisonError::into_inner).clone();
     let Robots { status, text } = robots.unwrap_or(Robots { status: 404, text: "not found".to_owned() });
     reply::text(StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), text)
-}
-
-async fn execute(
-    world: &World,
-    proxy: Option<usize>,
-    path: &str,
-    headers: &HeaderMap,
-    graphql: &GraphqlRequest,
-) -> io::Result<Response<Body>> {
-    if let Some(refusal) = proxy.and_then(|index| refusal(world, index)) {
-        return blocked(world, refusal);
-    }
-    let (is_known, wrong) = (knows(world, path, graphql), answer::wrong_input(graphql));
-    let fault = world.faults.take(path, graphql, is_known && wrong.is_none());
-    if let Some(fault) = &fault {
-        world.counters.note(|counts| counts.faults += 1);
-        if let Some(answer) = fail(world, fault).await? {
-            return Ok(answer);
-        }
-    }
-    if !is_known {
-        return hash_not_found(world);
-    }
-    if let Some(reason) = wrong {
-        return Ok(reply::error(StatusCode::OK, reason, "BAD_USER_INPUT")?);
-    }
-    if let Some(FaultKind::Coded(coding_fault)) = fault {
-        let plain = pages::coded(world, graphql, None, None).await?;
-        let (coding, bytes) = coding_fault.code(plain).await?;
-        return reply::coded(coding, reply::whole(bytes));
-    }
-    let coding = Coding::choose(headers, world.coding);
-    let bytes = pages::coded(world, graphql, coding, fault.as_ref()).await?;
-    if let Some(FaultKind::Sent(how)) = fault {
-        return Err(io::Error::other(RawAnswer { how, coding, body: bytes }));
-    }
-    let response = reply::json(coding, bytes, fault.as_ref())?;
-    world.counters.note(|counts| counts.answered += u64::from(fault.is_none()));
-    Ok(response)
-}
-
-/// `/graphql`, and its shards `/api-0/graphql` … `/api-4/graphql`.
-fn is_graphql(path: &str) -> bool {
-    let shard = path.strip_prefix("/api-").and_then(|rest| rest.strip_suffix("/graphql"));
-    path == "/graphql" || matches!(shard, Some("0" | "1" | "2" | "3" | "4"))
-}
-
-/// Errors are the text of a 400.
-async fn read(world: &World, request: Request<Incoming>) -> Result<GraphqlRequest, String> {
-    require_preflight(request.headers())?;
-    if request.method() == Method::GET {
-        return GraphqlRequest::of_query(request.uri().query().unwrap_or_default())
-            .map_err(|reason| reason.into_owned());
-    }
-    if request.method() != Method::POST {
-        return Err(format!("method {} is not supported", request.method()));
-    }
-    let body = Limited::new(request.into_body(), MAX_REQUEST_BODY).collect();
-    let body = tokio::time::timeout(world.client_timeout, body).await.map_err(|_| "the body took too long")?;
-    let body = body.map_err(|error| error.to_string())?;
-    GraphqlRequest::of_body(&body.to_bytes()).map_err(|reason| reason.into_owned())
-}
-
-/// Requires the headers without which a browser would not have asked first, and Apollo refuses the request.
-fn require_preflight(headers: &HeaderMap) -> Result<(), String> {
-    for (name, value) in [("content-type", "application/json"), ("apollo-require-preflight", "true")] {
-        if !headers.get(name).is_some_and(|given| given.as_bytes().starts_with(value.as_bytes())) {
-            return Err(format!("This operation has been blocked as a potential CSRF: {name} must be {value}"));
-        }
-    }
-    Ok(())
-}
-
-fn count(world: &World, graphql: &GraphqlRequest) {
-    // only ids of the catalogue, so that no client can make the counts grow without end
-    let store = graphql.store().and_then(|id| world.catalogue.of_id(id));
-    world.counters.note(|counts| {
-        match graphql.operation {
-            Operation::FilteredProducts => counts.filtered_products += 1,
-            Operation::ConsumerDispensaries => counts.consumer_dispensaries += 1,
-            Operation::DispensarySearch => counts.dispensary_search += 1,
-        }
-        counts.full_text += u64::from(matches!(graphql.ask, Ask::FullText(_)));
-        if let (Operation::FilteredProducts, Some(store)) = (graphql.operation, store) {
-            *counts.menus.entry(store.platform_dispensary_id.clone()).or_default() += 1;
-        }
-    });
-}
-
-/// A platform without GraphQL.
-enum Rest {
-    Jane,
-    Weedmaps,
-    Leafly,
-}
-
-impl Rest {
-    fn of(path: &str) -> Option<Rest> {
-        match path {
-            _ if jane::is_path(path) => Some(Rest::Jane),
-            _ if weedmaps::is_path(path) => Some(Rest::Weedmaps),
-            _ if leafly::is_path(path) => Some(Rest::Leafly),
-            _ => None,
-        }
-    }
-
-    async fn respond(self, world: &World, request: Request<Incoming>) -> io::Result<Response<Body>> {
-        match self {
-            Rest::Jane => jane::respond(world, request).await,
-            Rest::Weedmaps => weedmaps::respond(world, request).await,
-            Rest::Leafly => leafly::respond(world, request).await,
-        }
-    }
-}
-
-/// The refusal of a request because of its proxy.
-fn refusal(world: &World, proxy: usize) -> Option<Refusal> {
-    let refusal = world.proxies[proxy].next_refusal()?;
-    world.counters.note_proxy(proxy, |counts| counts.blocked += 1);
-    Some(refusal)
-}
-
-fn blocked(world: &World, refusal: Refusal) -> io::Result<Response<Body>> {
-    world.counters.note(|counts| counts.blocked += 1);
-    match refusal {
-        Refusal::Forbidden => Ok(reply::error(StatusCode::FORBIDDEN, "Forbidden", "FORBIDDEN")?),
-        Refusal::ChallengeForbidden => Ok(reply::plain(StatusCode::FORBIDDEN, "text/html; charset=UTF-8", CHALLENGE)),
-        Refusal::ChallengeOk => Ok(reply::plain(StatusCode::OK, "text/html; charset=UTF-8", CHALLENGE)),
-    }
-}
-
-/// The answer of a fault that needs no data; none = continue.
-async fn fail(world: &World, fault: &FaultKind) -> io::Result<Option<Response<Body>>> {
-    let response = match fault {
-        FaultKind::Blocked(refusal) => blocked(world, *refusal)?,
-        FaultKind::Throttled { retry_after } => reply::later(StatusCode::TOO_MANY_REQUESTS, *retry_after)?,
-        FaultKind::Unavailable { retry_after } => reply::later(StatusCode::SERVICE_UNAVAILABLE, *retry_after)?,
-        FaultKind::ServerError(status) => {
-            let status = StatusCode::from_u16(*status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-            reply::plain(status, "text/plain", "upstream error")
-        }
-        FaultKind::Reset => return Err(io::Error::from(io::ErrorKind::ConnectionReset)),
-        FaultKind::Hang => std::future::pending().await,
-        FaultKind::GraphqlErrors { with_data: false } => {
-            reply::error(StatusCode::OK, "Something went wrong", "INTERNAL_SERVER_ERROR")?
-        }
-        FaultKind::HashNotFound => hash_not_found(world)?,
-        FaultKind::Body(text) => reply::coded(None, reply::whole(text.clone().into()))?,
-        FaultKind::Flood(flood) => {
-            let (coding, body) = flood.answer().await?;
-            reply::coded(coding.as_deref(), body)?
-        }
-        FaultKind::Truncated
-        | FaultKind::CutShort
-        | FaultKind::EmptyPage
-        | FaultKind::EmptyMenu
-        | FaultKind::DriftingTotal
-        | FaultKind::GrowingTotal
-        | FaultKind::LostToTies
-        | FaultKind::RepeatedPage
-        | FaultKind::EndlessPages
-        | FaultKind::HalfMenu
-        | FaultKind::AnnouncedTotal(_)
-        | FaultKind::OtherStore
-        | FaultKind::OddItems(_)
-        | FaultKind::Coded(_)
-        | FaultKind::Sent(_)
-        | FaultKind::GraphqlErrors { with_data: true }
-        | FaultKind::UnknownDispensary => return Ok(None),
-    };
-    Ok(Some(response))
-}
-
-fn hash_not_found(world: &World) -> io::Result<Response<Body>> {
-    world.counters.note(|counts| counts.hash_not_found += 1);
-    Ok(reply::error(StatusCode::OK, "PersistedQueryNotFound", "PERSISTED_QUERY_NOT_FOUND")?)
-}
-
-fn knows(world: &World, path: &str, graphql: &GraphqlRequest) -> bool {
-    match &graphql.ask {
-        Ask::FullText(_) => true,
-        Ask::Hash(hash) => world.hashes.knows(path, graphql.operation, hash),
-    }
 }
 
 /// Counts a request as being answered for as long as it lives: clients go away in the middle.

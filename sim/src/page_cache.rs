@@ -9,25 +9,12 @@ use std::sync::{Mutex, PoisonError};
 
 use bytes::Bytes;
 
-use crate::encoding::Coding;
-
 pub(crate) struct PageCache<K>(Mutex<HashMap<K, Bytes>>);
 
 impl<K> Default for PageCache<K> {
     fn default() -> Self {
         PageCache(Mutex::default())
     }
-}
-
-/// Inputs of a page.
-#[derive(PartialEq, Eq, Hash)]
-pub(crate) struct Key {
-    pub(crate) store: String,
-    pub(crate) number: usize,
-    pub(crate) size: usize,
-    pub(crate) coding: Option<Coding>,
-    pub(crate) crawl: u32,
-    pub(crate) repriced: u64,
 }
 
 impl<K: Eq + Hash> PageCache<K> {

@@ -4,17 +4,13 @@ use std::io;
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures_util::stream;
-use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER};
+use http::header::{CONTENT_ENCODING, CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderMap, HeaderValue, Response, StatusCode};
-use http_body_util::{BodyExt, Full, StreamBody};
-use hyper::body::Frame;
-use serde_json::Value;
+use http_body_util::{BodyExt, Full};
+use serde_json::{Value, json};
 
-use crate::answer::errors_only;
 use crate::body::Body;
 use crate::encoding::Coding;
-use crate::faults::FaultKind;
 use crate::world::World;
 
 /// A status with its document.
@@ -48,24 +44,14 @@ pub(crate) fn answered(
     bytes: Bytes,
 ) -> io::Result<Response<Body>> {
     world.counters.note(|counts| counts.answered += u64::from(status == StatusCode::OK));
-    let mut response = json(coding, bytes, None)?;
+    let mut response = json(coding, bytes)?;
     *response.status_mut() = status;
     Ok(response)
 }
 
-/// A JSON answer in the coding that `bytes` have, whole unless `fault` breaks it.
-pub(crate) fn json(coding: Option<Coding>, mut bytes: Bytes, fault: Option<&FaultKind>) -> io::Result<Response<Body>> {
-    let length = bytes.len();
-    let body = match fault {
-        Some(FaultKind::Truncated) => broken_off(bytes.split_to(length / 2)),
-        Some(FaultKind::CutShort) => whole(bytes.split_to(length / 2)),
-        _ => whole(bytes),
-    };
-    let mut response = coded(coding.map(Coding::name), body)?;
-    if fault == Some(&FaultKind::Truncated) {
-        response.headers_mut().insert(CONTENT_LENGTH, length.into());
-    }
-    Ok(response)
+/// A JSON answer in the coding that `bytes` have.
+pub(crate) fn json(coding: Option<Coding>, bytes: Bytes) -> io::Result<Response<Body>> {
+    coded(coding.map(Coding::name), whole(bytes))
 }
 
 /// An answer of JSON, whatever `body` is, under that content coding.
@@ -77,11 +63,17 @@ pub(crate) fn coded(coding: Option<&str>, body: Body) -> io::Result<Response<Bod
     response.body(body).map_err(io::Error::other)
 }
 
-/// `errors[]` with one entry.
+/// GraphQL's `errors[]` with one entry, and nothing else.
 pub(crate) fn error(status: StatusCode, message: &str, code: &str) -> serde_json::Result<Response<Body>> {
     let mut response = plain(status, "application/json; charset=utf-8", "");
-    *response.body_mut() = whole(Bytes::from(errors_only(message, code)?));
+    let errors = json!({ "errors": [graphql_error(message, code)] });
+    *response.body_mut() = whole(Bytes::from(serde_json::to_vec(&errors)?));
     Ok(response)
+}
+
+/// One entry of `errors[]`.
+pub(crate) fn graphql_error(message: &str, code: &str) -> Value {
+    json!({ "message": message, "extensions": { "code": code } })
 }
 
 pub(crate) fn later(status: StatusCode, retry_after: Option<Duration>) -> io::Result<Response<Body>> {
@@ -108,10 +100,4 @@ pub(crate) fn text(status: StatusCode, text: String) -> io::Result<Response<Body
 
 pub(crate) fn whole(bytes: Bytes) -> Body {
     Full::new(bytes).map_err(|never| match never {}).boxed()
-}
-
-/// Promises more than it gives.
-fn broken_off(bytes: Bytes) -> Body {
-    let frames = [Ok(Frame::data(bytes)), Err(io::Error::from(io::ErrorKind::BrokenPipe))];
-    BodyExt::boxed(StreamBody::new(stream::iter(frames)))
 }

@@ -9,6 +9,7 @@ use std::time::Duration;
 use tokio_rustls::rustls::ServerConfig;
 
 use crate::encoding::Coding;
+use crate::platform::PlatformSettings;
 
 /// An answer to `/robots.txt`: its status and its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,10 +53,7 @@ pub struct Settings {
     /// Keep every menu page as it was coded first, so that serving it again costs next to nothing: for
     /// benches.
     pub keep_pages: bool,
-    /// Hits of one of Jane's indexes that pages reach; there may be more.
-    pub jane_ceiling: usize,
-    /// Whether Weedmaps refuses clients that say they are browsers.
-    pub weedmaps_refuses_browsers: bool,
+    pub platforms: PlatformSettings,
     /// The content coding of answers to clients that offer it; without one it is gzip.
     pub coding: Option<Coding>,
     pub proxies: usize,
@@ -95,8 +93,7 @@ impl Default for Settings {
             jitter: Duration::ZERO,
             client_timeout: Duration::from_secs(30),
             keep_pages: false,
-            jane_ceiling: 1000,
-            weedmaps_refuses_browsers: true,
+            platforms: PlatformSettings::default(),
             coding: None,
             proxies: 8,
             refused_hosts: Vec::new(),

@@ -16,30 +16,22 @@ use crate::brand::Brands;
 use crate::captured::CapturedPage;
 use crate::catalogue::{Catalogue, StoreSeed};
 use crate::counters::{Counters, Counts};
-use crate::encoding::Coding;
-use crate::faults::{Fault, FaultId, Faults, Refusal};
-use crate::hashes::Hashes;
-use crate::jane;
-use crate::jane::state::JaneState;
-use crate::leafly;
-use crate::leafly::state::{LeaflyFault, LeaflyState};
 use crate::oracle::changes::OracleChange;
 use crate::oracle::unit_prices::OracleUnitPrices;
 use crate::oracle::{self, OracleBrand, OracleStore};
-use crate::page_cache::PageCache;
 use crate::pictures::{self, PictureAnswer, PictureHost, PictureKind};
 use crate::proxy::{self, Outgoing, ProxyAddress, ProxyFault, ProxyProtocol, ProxyState};
-use crate::request::Operation;
+use crate::refusal::Refusal;
 use crate::settings::{Robots, Settings};
-use crate::weedmaps::state::{WeedmapsFault, WeedmapsState};
 use crate::world::World;
-use crate::{menu, origin, pages, weedmaps};
+use crate::{menu, origin, platform};
+use domain::store::Platform;
 
 /// Address without a port, so that equal settings make equal menus.
 const PICTURES_URL: &str = "http://images.simulated.test";
 
 pub struct Simulator {
-    world: Arc<World>,
+    pub(crate) world: Arc<World>,
     base_url: String,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
@@ -72,18 +64,13 @@ impl Simulator {
             proxies: proxy_states(&settings, &proxies)?,
             outgoing: Outgoing::default(),
             refused_hosts: settings.refused_hosts.clone(),
-            proxy_tls: settings.proxy_tls.map(TlsAcceptor::from),
-            faults: Faults::default(),
-            hashes: Hashes::new(),
+            proxy_tls: settings.proxy_tls.clone().map(TlsAcceptor::from),
             counters: Counters::new(settings.proxies),
-            jane: JaneState::new(settings.jane_ceiling, settings.keep_pages),
-            weedmaps: WeedmapsState::new(settings.weedmaps_refuses_browsers),
-            leafly: LeaflyState::default(),
+            platforms: platform::States::new(&settings),
             crawl: AtomicU32::new(settings.crawl),
             robots: Mutex::new(settings.robots),
             store_status: Mutex::default(),
             repriced: AtomicU64::new(0),
-            pages: settings.keep_pages.then(PageCache::default),
         };
         let world = Arc::new(world);
         let (stop, stopped) = oneshot::channel();
@@ -132,81 +119,24 @@ impl Simulator {
         self.world.repriced.store(percent, Ordering::Relaxed);
     }
 
-    /// Writes and codes every page of the menus as they are now, so that none is made while it is asked for.
-    /// Does nothing unless the settings keep pages.
-    pub async fn render_menus(&self, per_page: usize, coding: Coding) -> Result<()> {
-        for store in self.generated() {
-            let pages = menu::Menu::of(self.world.seed, store, self.crawl()).total().div_ceil(per_page);
-            for page in 0..pages {
-                pages::render(&self.world, store, page, per_page, coding).await?;
-            }
-        }
-        Ok(())
-    }
-
     /// Expected content of a product table after crawls 1 … `crawl` were completed for every generated store.
     pub fn oracle(&self, crawl: u32) -> Vec<OracleStore> {
         self.generated().map(|store| oracle::store(&self.world, store, crawl)).collect()
     }
 
-    /// The same stores as Jane knows them.
-    pub fn jane_stores(&self) -> Vec<StoreSeed> {
-        self.generated().map(|store| jane::seed(store, &self.base_url)).collect()
+    /// The same stores as that platform knows them; none where it knows them as another one does.
+    pub fn stores_of(&self, platform: Platform) -> Vec<StoreSeed> {
+        self.generated().filter_map(|store| platform::seed(platform, &self.world, store, &self.base_url)).collect()
     }
 
-    /// The oracle of Jane's stores.
-    pub fn jane_oracle(&self, crawl: u32) -> Vec<OracleStore> {
-        self.generated().map(|store| jane::oracle::store(&self.world, store, crawl)).collect()
+    /// Whether [`Simulator::stores_of`] has any.
+    pub fn has_stores(&self, platform: Platform) -> bool {
+        self.generated().any(|store| platform::seed(platform, &self.world, store, &self.base_url).is_some())
     }
 
-    /// Takes `key` alone for Jane, once that many more pages of menus were answered.
-    pub fn rotate_jane_key(&self, pages: u64, key: &str) {
-        self.world.jane.key.rotate_after(pages, key);
-    }
-
-    /// Pages of Jane's menus show the key no longer.
-    pub fn hide_jane_key(&self) {
-        self.world.jane.key.hide();
-    }
-
-    /// The first product of Jane's next menu leaves the index once its first page was answered.
-    pub fn lose_jane_product(&self) {
-        self.world.jane.vanishing.begin();
-    }
-
-    /// The same stores as Weedmaps lists them.
-    pub fn weedmaps_stores(&self) -> Vec<StoreSeed> {
-        self.generated().map(|store| weedmaps::seed(&self.world, store, &self.base_url)).collect()
-    }
-
-    /// The oracle of Weedmaps' stores.
-    pub fn weedmaps_oracle(&self, crawl: u32) -> Vec<OracleStore> {
-        self.generated().map(|store| weedmaps::oracle::store(&self.world, store, crawl)).collect()
-    }
-
-    /// Lets the next pages of Weedmaps' menus go wrong.
-    pub fn break_weedmaps(&self, fault: WeedmapsFault, times: usize) {
-        self.world.weedmaps.faults.add(fault, times);
-    }
-
-    /// The same stores as Leafly knows them.
-    pub fn leafly_stores(&self) -> Vec<StoreSeed> {
-        self.generated().map(|store| leafly::seed(store, &self.base_url)).collect()
-    }
-
-    /// The oracle of Leafly's stores.
-    pub fn leafly_oracle(&self, crawl: u32) -> Vec<OracleStore> {
-        self.generated().map(|store| leafly::oracle::store(&self.world, store, crawl)).collect()
-    }
-
-    /// Lets the next parts of Leafly's menus go wrong.
-    pub fn break_leafly(&self, fault: LeaflyFault, times: usize) {
-        self.world.leafly.faults.add(fault, times);
-    }
-
-    /// The first product of Leafly's next menu leaves it once its first part was answered.
-    pub fn lose_leafly_product(&self) {
-        self.world.leafly.vanishing.begin();
+    /// The oracle of that platform's generated stores, in the order of [`Simulator::stores_of`].
+    pub fn oracle_of(&self, platform: Platform, crawl: u32) -> Vec<OracleStore> {
+        self.generated().filter_map(|store| platform::oracle(platform, &self.world, store, crawl)).collect()
     }
 
     /// The changes that crawl `crawl` must show after crawls 1 … `crawl` - 1 were completed for every generated store. In no
@@ -258,27 +188,11 @@ impl Simulator {
         self.generated().map(|store| (store.platform_dispensary_id.clone(), count(store))).collect()
     }
 
-    pub fn add_fault(&self, fault: Fault) -> FaultId {
-        self.world.faults.add(fault)
-    }
-
-    pub fn remove_fault(&self, fault: FaultId) {
-        self.world.faults.remove(fault);
-    }
-
     /// Sets how the proxy at that position of `proxies` behaves; [`ProxyFault::None`] heals it, a
     /// block by the origin included. Unknown positions are ignored.
     pub fn set_proxy_fault(&self, proxy: usize, fault: ProxyFault) {
         if let Some(state) = self.world.proxies.get(proxy) {
             state.set_fault(fault);
-        }
-    }
-
-    /// Makes `hash` the only one that the origin knows for `operation`; none = no hash at all, only full text.
-    pub fn switch_hash(&self, operation: Operation, hash: Option<&str>) {
-        self.world.hashes.retire_all(operation);
-        if let Some(hash) = hash {
-            self.world.hashes.know(operation, hash);
         }
     }
 
@@ -292,12 +206,6 @@ impl Simulator {
         *self.world.robots.lock().unwrap_or_else(PoisonError::into_inner) = robots;
     }
 
-    /// A stale shard (`/api-3/graphql`) knows the hashes that are retired everywhere else, and none that came
-    /// since.
-    pub fn set_shard_stale(&self, path: &str, stale: bool) {
-        self.world.hashes.set_stale(path, stale);
-    }
-
     pub fn counts(&self) -> Counts {
         self.world.counters.snapshot()
     }
@@ -307,7 +215,7 @@ impl Simulator {
         self.world.counters.until(within, reached).await
     }
 
-    fn generated(&self) -> impl Iterator<Item = &StoreSeed> {
+    pub(crate) fn generated(&self) -> impl Iterator<Item = &StoreSeed> {
         self.world.catalogue.stores.iter().filter(|store| !store.captured)
     }
 }

@@ -15,16 +15,11 @@ use crate::catalogue::{Catalogue, StoreSeed};
 use crate::counters::Counters;
 use crate::draw::{Draw, Topic};
 use crate::encoding::Coding;
-use crate::faults::Faults;
-use crate::hashes::Hashes;
-use crate::jane::state::JaneState;
-use crate::leafly::state::LeaflyState;
-use crate::page_cache::{self, PageCache};
 use crate::pictures::{Address, PictureHost, Subject};
+use crate::platform;
 use crate::product::Product;
 use crate::proxy::{Outgoing, ProxyState};
 use crate::settings::Robots;
-use crate::weedmaps::state::WeedmapsState;
 
 pub(crate) struct World {
     pub(crate) seed: u64,
@@ -44,12 +39,8 @@ pub(crate) struct World {
     pub(crate) refused_hosts: Vec<String>,
     /// Acceptor of the proxies that speak TLS.
     pub(crate) proxy_tls: Option<TlsAcceptor>,
-    pub(crate) faults: Faults,
-    pub(crate) hashes: Hashes,
     pub(crate) counters: Counters,
-    pub(crate) jane: JaneState,
-    pub(crate) weedmaps: WeedmapsState,
-    pub(crate) leafly: LeaflyState,
+    pub(crate) platforms: platform::States,
     /// None = there is no `/robots.txt`.
     pub(crate) robots: Mutex<Option<Robots>>,
     /// The status of every store in answers to a search for stores; None = its own.
@@ -57,8 +48,6 @@ pub(crate) struct World {
     pub(crate) crawl: AtomicU32,
     /// How many percent of the products have other prices than the crawl alone would give them.
     pub(crate) repriced: AtomicU64,
-    /// None = pages are not kept.
-    pub(crate) pages: Option<PageCache<page_cache::Key>>,
 }
 
 impl World {

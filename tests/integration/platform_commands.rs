@@ -61,7 +61,7 @@ async fn platforms_are_listed_with_the_state_of_their_keys_and_hashes_and_withou
 #[tokio::test]
 async fn a_check_finds_the_client_that_a_platform_answers_though_it_is_switched_off() {
     let farm = Farm::with_stores(1).await.without_schedules().await;
-    let menu = farm.sim.weedmaps_stores().remove(0).menu_url;
+    let menu = farm.sim.stores_of(Platform::Weedmaps).remove(0).menu_url;
     let settings = [
         ("DROVER__PLATFORM__WEEDMAPS__BASE_URL", farm.sim.base_url()),
         ("DROVER__PLATFORM__WEEDMAPS__PAGE_URL", farm.sim.base_url()),

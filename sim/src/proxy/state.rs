@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 
-use crate::faults::Refusal;
+use crate::refusal::Refusal;
 
 /// Pages of a captive portal, and of another host than the requested one: media type and text.
 const PORTAL: Page =

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 use serde_json::{Value, json};
-use sim::{OracleStore, Simulator};
+use sim::Simulator;
 use strum::VariantArray;
 
 use super::platforms;
@@ -43,8 +43,8 @@ pub async fn compare(
     for platform in Platform::VARIANTS {
         differences.extend(in_products(client, sim, stores, *platform).await?);
     }
-    let dutchie = platforms::of_platform(Platform::Dutchie, stores, simulated::stores(sim, Platform::Dutchie));
-    let compared: HashSet<String> = dutchie.map(|store| store.platform_dispensary_id).collect();
+    let dutchie = platforms::of_platform(sim, Platform::Dutchie, stores, sim.stores_of(Platform::Dutchie));
+    let compared: HashSet<String> = dutchie.into_iter().map(|store| store.platform_dispensary_id).collect();
     differences.extend(in_unit_prices(client, sim, &compared).await?);
     differences.extend(in_changes(client, sim, since, &compared).await?);
     let (equal, count) = (differences.is_empty(), differences.len());
@@ -58,8 +58,7 @@ async fn in_products(
     stores: usize,
     platform: Platform,
 ) -> Result<Vec<String>, DbError> {
-    let oracle = platforms::of_platform(platform, stores, simulated::oracle(sim, platform, sim.crawl()));
-    let oracle: Vec<OracleStore> = oracle.collect();
+    let oracle = platforms::of_platform(sim, platform, stores, sim.oracle_of(platform, sim.crawl()));
     let compared: HashSet<&str> = oracle.iter().map(|store| store.platform_dispensary_id.as_str()).collect();
     let products = products::all(client, platform).await?;
     let mut found: HashMap<(String, String), ProductRecord> = products

@@ -1,4 +1,4 @@
-//! The platforms of a demo's stores: most are of Dutchie, and one of ten each of Jane, Weedmaps and Leafly.
+//! The platforms of a demo's stores: most stores are of the default one, and one of ten of each other that has stores of its own.
 //!
 //! In: lists of all of the simulator's stores, one for each platform. Out: the stores that the demo crawls there. It must not know
 //! how they are crawled or compared.
@@ -12,25 +12,29 @@ use domain::store::{NewStore, Platform};
 /// The stores to import. `count`: the number of stores of all platforms.
 pub fn stores(sim: &Simulator, count: usize) -> Vec<NewStore> {
     let of = |platform: &Platform| {
-        let seeds = of_platform(*platform, count, simulated::stores(sim, *platform));
-        seeds.map(|seed| simulated::store(*platform, &seed)).collect::<Vec<_>>()
+        let seeds = of_platform(sim, *platform, count, sim.stores_of(*platform));
+        seeds.into_iter().map(|seed| simulated::store(*platform, &seed))
     };
     Platform::VARIANTS.iter().flat_map(of).collect()
 }
 
 /// Elements of `all`, which has one for each store of the simulator, that are of the platform's stores.
-pub fn of_platform<T>(platform: Platform, count: usize, all: Vec<T>) -> impl Iterator<Item = T> {
+pub fn of_platform<T>(sim: &Simulator, platform: Platform, count: usize, all: Vec<T>) -> Vec<T> {
+    let others = others(sim);
     let ordinary = all.into_iter().take(count).enumerate();
-    ordinary.filter(move |(place, _)| at(*place) == platform).map(|(_, one)| one)
+    ordinary.filter(|(place, _)| at(*place, &others) == platform).map(|(_, one)| one).collect()
 }
 
-fn at(place: usize) -> Platform {
-    match place % 10 {
-        7 => Platform::Jane,
-        8 => Platform::Weedmaps,
-        9 => Platform::Leafly,
-        _ => Platform::Dutchie,
-    }
+/// The platforms beside the default one, of which a demo has room for nine.
+fn others(sim: &Simulator) -> Vec<Platform> {
+    let has_stores = |platform: &&Platform| **platform != Platform::DEFAULT && sim.has_stores(**platform);
+    Platform::VARIANTS.iter().filter(has_stores).take(9).copied().collect()
+}
+
+/// The last places of each ten are the others', in their order.
+fn at(place: usize, others: &[Platform]) -> Platform {
+    let nth = (place % 10).checked_sub(10 - others.len());
+    nth.and_then(|nth| others.get(nth)).copied().unwrap_or(Platform::DEFAULT)
 }
 
 #[cfg(test)]
@@ -39,10 +43,11 @@ mod tests {
 
     #[test]
     fn each_store_is_of_one_platform_and_a_few_are_of_each() {
-        let places = |platform| of_platform(platform, 60, (0..61).collect::<Vec<_>>()).collect::<Vec<_>>();
-        let counts = [Platform::Dutchie, Platform::Jane, Platform::Weedmaps, Platform::Leafly]
-            .map(|platform| places(platform).len());
-        assert_eq!(counts, [42, 6, 6, 6]);
-        assert_eq!(places(Platform::Jane), [7, 17, 27, 37, 47, 57]);
+        let others = &Platform::VARIANTS[1..4];
+        let places =
+            |platform: Platform| (0..60).filter(move |place| at(*place, others) == platform).collect::<Vec<_>>();
+        assert_eq!(others.iter().map(|other| places(*other).len()).collect::<Vec<_>>(), [6, 6, 6]);
+        assert_eq!(places(others[0]), [7, 17, 27, 37, 47, 57]);
+        assert_eq!(places(Platform::DEFAULT).len(), 42);
     }
 }

@@ -13,6 +13,7 @@ use queue::TaskError;
 use rstest::rstest;
 use serde_json::json;
 use settings::{Config, LiveConfig};
+use sim::platforms::jane::FIRST_KEY;
 use sim::{Settings, Simulator};
 use testkit::{Child, Farm, PATIENCE, until};
 
@@ -31,7 +32,7 @@ fn config(sim: &Simulator, key: &str, per_page: u32) -> Config {
 }
 
 async fn harnesses(sim: &Simulator, config: &Config) -> Vec<HandlerHarness> {
-    platform_stores::harnesses(sim, config, Platform::Jane, &sim.jane_stores()).await
+    platform_stores::harnesses(sim, config, Platform::Jane, &sim.stores_of(Platform::Jane)).await
 }
 
 /// The harness of a world with one store.
@@ -45,7 +46,7 @@ async fn differences(harness: &HandlerHarness, sim: &Simulator, crawl: u32) -> V
 }
 
 fn expected(sim: &Simulator, crawl: u32) -> Vec<ProductRecord> {
-    platform_stores::records(&sim.jane_oracle(crawl))
+    platform_stores::records(&sim.oracle_of(Platform::Jane, crawl))
 }
 
 /// Why a task fails for good.
@@ -60,7 +61,7 @@ async fn refusal(harness: &HandlerHarness) -> String {
 async fn crawl_after_crawl_the_tables_of_several_stores_equal_the_oracle() {
     const CRAWLS: u32 = 6;
     let sim = simulator(Settings { stores: 6, products_per_store: 70..=90, ..Settings::default() });
-    let stores = harnesses(&sim, &config(&sim, sim::JANE_KEY, 30)).await;
+    let stores = harnesses(&sim, &config(&sim, FIRST_KEY, 30)).await;
     for crawl_number in 1..=CRAWLS {
         sim.set_crawl(crawl_number);
         for store in &stores {
@@ -100,28 +101,28 @@ async fn a_menu_above_the_ceiling_is_crawled_whole() {
     let sim = one_store(3900);
     let listed = expected(&sim, 1).len();
     assert!(listed > 2400, "{listed} products are too few to tell");
-    let harness = harness(&sim, &config(&sim, sim::JANE_KEY, 1000)).await;
+    let harness = harness(&sim, &config(&sim, FIRST_KEY, 1000)).await;
     crawl(&harness).await;
     assert_eq!(differences(&harness, &sim, 1).await, Vec::<String>::new());
     let covered = format!("SELECT count(*) FROM raw_crawl_payloads WHERE coverage >= 0.999 AND total_count = {listed}");
     assert_eq!(harness.store.count(&covered).await, 1);
-    let asked = sim.counts().jane_menus;
+    let asked = sim.counts().platforms.jane.menus;
     assert!((4..30).contains(&asked), "{asked} requests");
 }
 
 #[tokio::test]
 async fn a_product_that_goes_between_two_pages_makes_no_other_one_missing() {
     let sim = one_store(130);
-    let harness = harness(&sim, &config(&sim, sim::JANE_KEY, 40)).await;
+    let harness = harness(&sim, &config(&sim, FIRST_KEY, 40)).await;
     crawl(&harness).await;
-    let pages = sim.counts().jane_menus;
+    let pages = sim.counts().platforms.jane.menus;
 
     sim.set_crawl(2);
     sim.lose_jane_product();
     crawl(&harness).await;
 
     assert_eq!(differences(&harness, &sim, 2).await, Vec::<String>::new());
-    assert!(sim.counts().jane_menus > 2 * pages, "no page was asked for again");
+    assert!(sim.counts().platforms.jane.menus > 2 * pages, "no page was asked for again");
 }
 
 /// A key that the platform takes after the first one.
@@ -162,12 +163,15 @@ async fn without_a_configured_key_one_page_is_read_for_all_stores() {
     }
     assert_eq!(differences(&stores[0], &sim, 1).await, Vec::<String>::new());
     let counts = sim.counts();
-    assert_eq!((counts.jane_pages, counts.key_refused, counts.direct, counts.direct_connections), (1, 0, 0, 0));
+    assert_eq!(
+        (counts.platforms.jane.pages, counts.key_refused, counts.direct, counts.direct_connections),
+        (1, 0, 0, 0)
+    );
     assert_eq!(stores[0].store.count(READS).await, 1);
 }
 
 #[rstest]
-#[case::a_configured_key(sim::JANE_KEY, 1)]
+#[case::a_configured_key(FIRST_KEY, 1)]
 #[case::a_read_key("", 2)]
 #[tokio::test]
 async fn stores_are_crawled_though_the_key_rotates_in_their_midst(#[case] key: &str, #[case] reads: u64) {
@@ -190,7 +194,7 @@ async fn stores_are_crawled_though_the_key_rotates_in_their_midst(#[case] key: &
     }
 
     let counts = sim.counts();
-    assert_eq!((counts.jane_pages, counts.direct, counts.blocked), (reads, 0, 0));
+    assert_eq!((counts.platforms.jane.pages, counts.direct, counts.blocked), (reads, 0, 0));
     assert!(counts.key_refused > 0, "the key did not rotate");
     assert_eq!(stores[0].store.count(READS).await as u64, reads);
 }
@@ -202,11 +206,15 @@ async fn a_configured_key_goes_before_a_read_one_until_it_is_refused() {
     crawl(&stores[0]).await;
     crawl(&stores[1]).await;
     let counts = sim.counts();
-    assert_eq!((counts.key_refused, counts.jane_pages), (1, 1), "a refused key is not tried before one that works");
+    assert_eq!(
+        (counts.key_refused, counts.platforms.jane.pages),
+        (1, 1),
+        "a refused key is not tried before one that works"
+    );
 
-    let other = in_another_process(&stores[1], &sim, &sealing(config(&sim, sim::JANE_KEY, 100)));
+    let other = in_another_process(&stores[1], &sim, &sealing(config(&sim, FIRST_KEY, 100)));
     crawl(&other).await;
-    assert_eq!((sim.counts().key_refused, sim.counts().jane_pages), (1, 1));
+    assert_eq!((sim.counts().key_refused, sim.counts().platforms.jane.pages), (1, 1));
 }
 
 #[tokio::test]
@@ -223,7 +231,10 @@ async fn a_page_without_a_key_is_not_read_again_within_the_hour() {
     let second = refusal(&stores[1]).await;
     assert_eq!(second, first);
     let counts = sim.counts();
-    assert_eq!((counts.jane_pages, counts.jane_menus, counts.requests, counts.direct), (1, 0, 1, 0));
+    assert_eq!(
+        (counts.platforms.jane.pages, counts.platforms.jane.menus, counts.requests, counts.direct),
+        (1, 0, 1, 0)
+    );
     let failed = format!("{READS} AND detail->>'failure' = 'the page shows none' AND detail->>'store' = '{id}'");
     assert_eq!(stores[0].store.count(&failed).await, 1);
 }
@@ -231,12 +242,15 @@ async fn a_page_without_a_key_is_not_read_again_within_the_hour() {
 #[tokio::test]
 async fn a_refused_key_ends_the_task_where_the_page_shows_none() {
     let sim = world(1);
-    let harness = harness(&sim, &config(&sim, sim::JANE_KEY, 20)).await;
+    let harness = harness(&sim, &config(&sim, FIRST_KEY, 20)).await;
     sim.rotate_jane_key(1, "no-key-of-32-digits");
     let reason = refusal(&harness).await;
     assert!(reason.starts_with("no key for 127.0.0.1 works: ") && reason.contains("the page shows none"), "{reason}");
     let counts = sim.counts();
-    assert_eq!((counts.jane_menus, counts.key_refused, counts.jane_pages, counts.blocked), (1, 1, 1, 0));
+    assert_eq!(
+        (counts.platforms.jane.menus, counts.key_refused, counts.platforms.jane.pages, counts.blocked),
+        (1, 1, 1, 0)
+    );
     assert_eq!(harness.store.count("SELECT count(*) FROM raw_crawl_payloads").await, 0);
 }
 
@@ -257,7 +271,7 @@ async fn a_read_key_outlives_its_process_where_it_is_sealed(#[case] is_sealed: b
             assert!(reason.contains("a page is read again after "), "{reason}");
         }
     }
-    assert_eq!(sim.counts().jane_pages, 1);
+    assert_eq!(sim.counts().platforms.jane.pages, 1);
     let kept =
         "SELECT count(*) FROM rotating_values WHERE platform = 'jane' AND name = 'key' AND sealed LIKE '$drover$1$%'";
     assert_eq!(stores[0].store.count(kept).await, i64::from(is_sealed));
@@ -296,23 +310,23 @@ async fn a_read_for_which_no_proxy_is_free_is_due_again() {
 #[tokio::test]
 async fn a_store_is_looked_up_by(#[case] without: &str) {
     let sim = one_store(30);
-    let harness = harness(&sim, &config(&sim, sim::JANE_KEY, 100)).await;
+    let harness = harness(&sim, &config(&sim, FIRST_KEY, 100)).await;
     change(&harness, &format!("platform_dispensary_id = NULL, {without}")).await;
 
     let settled = harness.settle(Role::EntryPointDiscovery, json!({})).await;
 
-    let seed = sim.jane_stores().remove(0);
+    let seed = sim.stores_of(Platform::Jane).remove(0);
     assert_eq!(settled.result["platform_dispensary_id"], seed.platform_dispensary_id);
     assert_eq!(settled.result["slug"], seed.slug);
     assert_eq!(settled.next[0].role, Role::ProductDiscovery);
     let counts = sim.counts();
-    assert_eq!((counts.jane_stores, counts.requests, counts.direct), (1, 1, 0));
+    assert_eq!((counts.platforms.jane.stores, counts.requests, counts.direct), (1, 1, 0));
 }
 
 #[tokio::test]
 async fn a_menu_url_that_leads_nowhere_fails_for_good_and_says_what_to_correct() {
     let sim = one_store(30);
-    let harness = harness(&sim, &config(&sim, sim::JANE_KEY, 100)).await;
+    let harness = harness(&sim, &config(&sim, FIRST_KEY, 100)).await;
     change(&harness, "platform_dispensary_id = NULL, menu_url = 'https://www.iheartjane.com/stores/1/gone/menu'").await;
     let ended = harness.run(Role::EntryPointDiscovery, json!({})).await;
     let Err(TaskError::Permanent { reason }) = ended else { panic!("{:?}", ended.err()) };
@@ -323,9 +337,10 @@ async fn a_menu_url_that_leads_nowhere_fails_for_good_and_says_what_to_correct()
 async fn a_discovery_finds_the_open_stores_around_the_points_of_a_state() {
     let sim = simulator(Settings { stores: 12, products_per_store: 20..=20, ..Settings::default() });
     // decoys are in the first place's state
-    let of_state = |state: &str| sim.jane_stores().into_iter().filter(|seed| seed.state == state).collect::<Vec<_>>();
+    let of_state =
+        |state: &str| sim.stores_of(Platform::Jane).into_iter().filter(|seed| seed.state == state).collect::<Vec<_>>();
     let state = if of_state("AZ").is_empty() { sim.stores()[0].state.clone() } else { "AZ".to_owned() };
-    let harness = harness(&sim, &config(&sim, sim::JANE_KEY, 100)).await;
+    let harness = harness(&sim, &config(&sim, FIRST_KEY, 100)).await;
     change(&harness, "platform_dispensary_id = 'other ' || id, slug = NULL, menu_url = NULL").await;
 
     let found = discover(&harness, Platform::Jane, &state).await;
@@ -346,7 +361,7 @@ const IS_REFUSED: &str =
     "SELECT count(*) FROM worker_tasks WHERE status = 'failed' AND error_message LIKE 'no key for % works: %'";
 
 #[rstest]
-#[case::configured_and_read(sim::JANE_KEY, "", IS_READ)]
+#[case::configured_and_read(FIRST_KEY, "", IS_READ)]
 #[case::read_and_refused("", &SECRETS_KEY.repeat(32), IS_REFUSED)]
 #[tokio::test]
 async fn the_key_stands_in_no_log_error_or_row(
@@ -357,7 +372,7 @@ async fn the_key_stands_in_no_log_error_or_row(
     let small = |settings| Settings { products_per_store: 60..=60, ..settings };
     let farm = Farm::changed(3, small).await.without_schedules().await;
     farm.leaves_open_tasks("the key is refused in the midst of them");
-    for (id, seed) in farm.stores.iter().zip(farm.sim.jane_stores()) {
+    for (id, seed) in farm.stores.iter().zip(farm.sim.stores_of(Platform::Jane)) {
         let set = format!("platform_dispensary_id = '{}', menu_url = '{}'", seed.platform_dispensary_id, seed.menu_url);
         farm.execute(&format!("UPDATE dispensaries SET platform = 'jane', api_path = NULL, {set} WHERE id = {id}"))
             .await;
@@ -382,7 +397,7 @@ async fn the_key_stands_in_no_log_error_or_row(
     tasks::enqueue(&farm.db.client().await.unwrap(), &fetches).await.unwrap();
     until("a key was refused", PATIENCE, async || farm.count(refused).await > 0).await;
 
-    let canaries = Canaries([sim::JANE_KEY, NEXT_KEY].map(str::to_owned).to_vec());
+    let canaries = Canaries([FIRST_KEY, NEXT_KEY].map(str::to_owned).to_vec());
     for (table, rows) in rows(farm.url()).await {
         canaries.assert_absent(&table, &rows);
     }

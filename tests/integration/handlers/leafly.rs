@@ -10,7 +10,8 @@ use queue::TaskError;
 use rstest::rstest;
 use serde_json::json;
 use settings::Config;
-use sim::{LeaflyFault, Settings, Simulator};
+use sim::platforms::leafly::Fault;
+use sim::{Settings, Simulator};
 
 use super::harness::HandlerHarness;
 use super::platform_stores::{self, change, config, discover, failure, one_store};
@@ -18,7 +19,7 @@ use super::simulated::{crawl, simulator};
 use super::test_sessions;
 
 async fn harnesses(sim: &Simulator, config: &Config) -> Vec<HandlerHarness> {
-    platform_stores::harnesses(sim, config, Platform::Leafly, &sim.leafly_stores()).await
+    platform_stores::harnesses(sim, config, Platform::Leafly, &sim.stores_of(Platform::Leafly)).await
 }
 
 /// The harness of a world with one store.
@@ -32,7 +33,7 @@ async fn differences(harness: &HandlerHarness, sim: &Simulator, crawl: u32) -> V
 }
 
 fn expected(sim: &Simulator, crawl: u32) -> Vec<ProductRecord> {
-    platform_stores::records(&sim.leafly_oracle(crawl))
+    platform_stores::records(&sim.oracle_of(Platform::Leafly, crawl))
 }
 
 #[tokio::test]
@@ -77,7 +78,7 @@ async fn crawl_after_crawl_the_tables_of_several_stores_equal_the_oracle() {
 #[tokio::test]
 async fn sixty_stores_are_crawled_whole_through_proxies_that_are_blocked_and_dead() {
     let disturb = |sim: &Simulator| {
-        sim.break_leafly(LeaflyFault::Throttled, 2);
+        sim.break_leafly(Fault::Throttled, 2);
         sim.lose_leafly_product();
     };
     platform_stores::crawl_sixty_stores_twice(Platform::Leafly, disturb).await;
@@ -93,7 +94,7 @@ async fn more_products_than_it_lets_a_client_take_are_never_asked_for() {
     assert_eq!(differences(&harness, &sim, 1).await, Vec::<String>::new());
     let parts = expected(&sim, 1).len().div_ceil(50);
     let counts = sim.counts();
-    assert_eq!((counts.leafly_menus, counts.other), (parts as u64, 0));
+    assert_eq!((counts.platforms.leafly.menus, counts.other), (parts as u64, 0));
 }
 
 #[tokio::test]
@@ -101,21 +102,21 @@ async fn a_product_that_goes_between_two_parts_makes_no_other_one_missing() {
     let sim = one_store(150);
     let harness = harness(&sim, &config(&sim)).await;
     crawl(&harness).await;
-    let parts = sim.counts().leafly_menus;
+    let parts = sim.counts().platforms.leafly.menus;
 
     sim.set_crawl(2);
     sim.lose_leafly_product();
     crawl(&harness).await;
 
     assert_eq!(differences(&harness, &sim, 2).await, Vec::<String>::new());
-    assert!(sim.counts().leafly_menus > 2 * parts, "no part was asked for again");
+    assert!(sim.counts().platforms.leafly.menus > 2 * parts, "no part was asked for again");
 }
 
 #[tokio::test]
 async fn a_menu_is_whole_after_a_wait_that_was_asked_for() {
     let sim = one_store(130);
     let harness = harness(&sim, &config(&sim)).await;
-    sim.break_leafly(LeaflyFault::Throttled, 1);
+    sim.break_leafly(Fault::Throttled, 1);
     crawl(&harness).await;
     assert_eq!(differences(&harness, &sim, 1).await, Vec::<String>::new());
     let counts = sim.counts();
@@ -128,7 +129,7 @@ async fn no_product_is_lost_to_a_menu_that_is_hidden() {
     let harness = harness(&sim, &config(&sim)).await;
     crawl(&harness).await;
 
-    sim.break_leafly(LeaflyFault::NoPublicMenu, 4);
+    sim.break_leafly(Fault::NoPublicMenu, 4);
     let reason = failure(&harness).await;
 
     assert!(reason.contains("empty menu"), "{reason}");
@@ -159,17 +160,17 @@ async fn a_store_is_looked_up_by(#[case] without: &str) {
 
     let settled = harness.settle(Role::EntryPointDiscovery, json!({})).await;
 
-    assert_eq!(settled.result["platform_dispensary_id"], sim.leafly_stores()[0].slug);
+    assert_eq!(settled.result["platform_dispensary_id"], sim.stores_of(Platform::Leafly)[0].slug);
     assert_eq!(settled.next[0].role, Role::ProductDiscovery);
     let counts = sim.counts();
-    assert_eq!((counts.leafly_menus, counts.requests, counts.direct), (1, 1, 0));
+    assert_eq!((counts.platforms.leafly.menus, counts.requests, counts.direct), (1, 1, 0));
 }
 
 #[tokio::test]
 async fn a_discovery_finds_the_stores_around_the_points_of_a_state() {
     let sim = simulator(Settings { stores: 40, products_per_store: 20..=20, ..Settings::default() });
     // the nameless ones and those abroad are in this state, too
-    let of_state: Vec<_> = sim.leafly_stores().into_iter().filter(|seed| seed.state == "AZ").collect();
+    let of_state: Vec<_> = sim.stores_of(Platform::Leafly).into_iter().filter(|seed| seed.state == "AZ").collect();
     assert!(of_state.len() > 2, "they fit on one page");
     let harness = HandlerHarness::configured(&config(&sim), test_sessions::proxies(&sim)).await;
     change(&harness, "platform = 'leafly', platform_dispensary_id = 'other', slug = NULL, menu_url = NULL").await;
@@ -183,5 +184,5 @@ async fn a_discovery_finds_the_stores_around_the_points_of_a_state() {
         rows.iter().map(|row| (row.get(0), row.get(1), row.get(2))).collect();
     let expected = of_state.into_iter().map(|seed| (seed.platform_dispensary_id, seed.menu_url, true));
     assert_eq!(promoted, expected.collect(), "{}", found.result);
-    assert_eq!((sim.counts().direct, sim.counts().leafly_stores > 1), (0, true));
+    assert_eq!((sim.counts().direct, sim.counts().platforms.leafly.stores > 1), (0, true));
 }

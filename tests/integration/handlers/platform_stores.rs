@@ -12,7 +12,8 @@ use drover::{handlers, simulated};
 use queue::{Committed, TaskError};
 use serde_json::json;
 use settings::Config;
-use sim::{OracleProduct, OracleStore, ProxyFault, Settings, Simulator, StoreSeed};
+use sim::platforms::jane;
+use sim::{OracleProduct, OracleStore, PlatformSettings, ProxyFault, Settings, Simulator, StoreSeed};
 
 use super::harness::HandlerHarness;
 use super::simulated::{become_store, simulator};
@@ -85,7 +86,9 @@ const MAX_RUNS: usize = 6;
 /// Crawls 60 stores of a platform twice, through proxies of which some get blocked and one is dead, and compares the rows with the
 /// oracle each time. `disturb` makes the platform fail in a crawl.
 pub async fn crawl_sixty_stores_twice(platform: Platform, disturb: fn(&Simulator)) {
-    let settings = Settings { stores: STORES, products_per_store: 10..=70, jane_ceiling: 40, ..Settings::default() };
+    // so low that some menus are above it
+    let platforms = PlatformSettings { jane: jane::Settings { ceiling: 40 }, ..PlatformSettings::default() };
+    let settings = Settings { stores: STORES, products_per_store: 10..=70, platforms, ..Settings::default() };
     let sim = Simulator::start(Settings { blocked_proxies: BLOCKED_PROXIES, ..settings }).unwrap();
     sim.set_proxy_fault(DEAD_PROXY, ProxyFault::Refuse);
     let mut config = config(&sim);
@@ -93,7 +96,7 @@ pub async fn crawl_sixty_stores_twice(platform: Platform, disturb: fn(&Simulator
     for settings in [&mut config.platform.jane, &mut config.platform.weedmaps, &mut config.platform.leafly] {
         settings.per_page = PER_PAGE;
     }
-    let stores = harnesses(&sim, &config, platform, &simulated::stores(&sim, platform)).await;
+    let stores = harnesses(&sim, &config, platform, &sim.stores_of(platform)).await;
 
     for crawl in 1..=2 {
         sim.set_crawl(crawl);
@@ -101,7 +104,7 @@ pub async fn crawl_sixty_stores_twice(platform: Platform, disturb: fn(&Simulator
         for store in &stores {
             crawl_in_spite_of_faults(store).await;
         }
-        let expected = records(&simulated::oracle(&sim, platform, crawl));
+        let expected = records(&sim.oracle_of(platform, crawl));
         assert_eq!(differences(&stores[0], platform, &expected).await, Vec::<String>::new(), "crawl {crawl}");
     }
     let counts = sim.counts();

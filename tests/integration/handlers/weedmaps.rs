@@ -11,7 +11,8 @@ use queue::TaskError;
 use rstest::rstest;
 use serde_json::json;
 use settings::Config;
-use sim::{Settings, Simulator, WeedmapsFault};
+use sim::platforms::weedmaps::Fault;
+use sim::{Settings, Simulator};
 
 use super::harness::HandlerHarness;
 use super::platform_stores::{self, change, config, discover, failure, one_store};
@@ -19,7 +20,7 @@ use super::simulated::{crawl, simulator};
 use super::test_sessions;
 
 async fn harnesses(sim: &Simulator, config: &Config) -> Vec<HandlerHarness> {
-    platform_stores::harnesses(sim, config, Platform::Weedmaps, &sim.weedmaps_stores()).await
+    platform_stores::harnesses(sim, config, Platform::Weedmaps, &sim.stores_of(Platform::Weedmaps)).await
 }
 
 /// The harness of a world with one store.
@@ -33,7 +34,7 @@ async fn differences(harness: &HandlerHarness, sim: &Simulator, crawl: u32) -> V
 }
 
 fn expected(sim: &Simulator, crawl: u32) -> Vec<ProductRecord> {
-    platform_stores::records(&sim.weedmaps_oracle(crawl))
+    platform_stores::records(&sim.oracle_of(Platform::Weedmaps, crawl))
 }
 
 async fn payloads(harness: &HandlerHarness) -> i64 {
@@ -80,8 +81,7 @@ async fn crawl_after_crawl_the_tables_of_several_stores_equal_the_oracle() {
 #[tokio::test]
 async fn sixty_stores_are_crawled_whole_through_proxies_that_are_blocked_and_dead() {
     let disturb = |sim: &Simulator| {
-        let faults =
-            [WeedmapsFault::Silent, WeedmapsFault::SoftBlock, WeedmapsFault::NoLiveMenu, WeedmapsFault::Unprocessable];
+        let faults = [Fault::Silent, Fault::SoftBlock, Fault::NoLiveMenu, Fault::Unprocessable];
         faults.into_iter().for_each(|fault| sim.break_weedmaps(fault, 1));
     };
     platform_stores::crawl_sixty_stores_twice(Platform::Weedmaps, disturb).await;
@@ -96,7 +96,7 @@ async fn a_page_that_holds_fewer_than_were_asked_for_does_not_end_the_menu() {
     crawl(&harness).await;
     assert_eq!(differences(&harness, &sim, 1).await, Vec::<String>::new());
     let pages = expected(&sim, 1).len().div_ceil(100);
-    assert_eq!(sim.counts().weedmaps_menus, pages as u64);
+    assert_eq!(sim.counts().platforms.weedmaps.menus, pages as u64);
 }
 
 #[tokio::test]
@@ -108,7 +108,7 @@ async fn as_a_browser_it_is_refused() {
     let reason = failure(&harness).await;
     assert!(reason.contains("refused the request: 406"), "{reason}");
     let counts = sim.counts();
-    assert_eq!((counts.weedmaps_menus, counts.blocked > 0, counts.direct), (0, true, 0));
+    assert_eq!((counts.platforms.weedmaps.menus, counts.blocked > 0, counts.direct), (0, true, 0));
 }
 
 #[rstest]
@@ -133,11 +133,11 @@ async fn nothing_is_sent(#[case] change: fn(&mut Config), #[case] expected: &str
 }
 
 #[rstest]
-#[case::a_socket_that_is_silent(WeedmapsFault::Silent)]
-#[case::an_empty_page(WeedmapsFault::SoftBlock)]
-#[case::a_menu_that_is_not_live(WeedmapsFault::NoLiveMenu)]
+#[case::a_socket_that_is_silent(Fault::Silent)]
+#[case::an_empty_page(Fault::SoftBlock)]
+#[case::a_menu_that_is_not_live(Fault::NoLiveMenu)]
 #[tokio::test]
-async fn a_menu_is_whole_in_spite_of(#[case] fault: WeedmapsFault) {
+async fn a_menu_is_whole_in_spite_of(#[case] fault: Fault) {
     let sim = one_store(230);
     let mut config = config(&sim);
     config.http.first_byte_timeout = Duration::from_secs(1);
@@ -151,11 +151,11 @@ async fn a_menu_is_whole_in_spite_of(#[case] fault: WeedmapsFault) {
 }
 
 #[rstest]
-#[case::empty_pages(WeedmapsFault::SoftBlock, "the menu came back empty")]
-#[case::menus_that_are_not_live(WeedmapsFault::NoLiveMenu, "empty menu")]
-#[case::refused_questions(WeedmapsFault::Unprocessable, "page_size is too large")]
+#[case::empty_pages(Fault::SoftBlock, "the menu came back empty")]
+#[case::menus_that_are_not_live(Fault::NoLiveMenu, "empty menu")]
+#[case::refused_questions(Fault::Unprocessable, "page_size is too large")]
 #[tokio::test]
-async fn no_product_is_lost_to(#[case] fault: WeedmapsFault, #[case] expected: &str) {
+async fn no_product_is_lost_to(#[case] fault: Fault, #[case] expected: &str) {
     let sim = one_store(130);
     let harness = harness(&sim, &config(&sim)).await;
     crawl(&harness).await;
@@ -192,17 +192,17 @@ async fn a_store_without_an_id_is_looked_up(#[case] store: usize, #[case] withou
 
     let settled = all[store].settle(Role::EntryPointDiscovery, json!({})).await;
 
-    let seed = sim.weedmaps_stores().remove(store);
+    let seed = sim.stores_of(Platform::Weedmaps).remove(store);
     assert_eq!(settled.result["platform_dispensary_id"], seed.platform_dispensary_id);
     assert_eq!(settled.next[0].role, Role::ProductDiscovery);
     let counts = sim.counts();
-    assert_eq!((counts.weedmaps_listings, counts.requests, counts.direct), (1, 1, 0));
+    assert_eq!((counts.platforms.weedmaps.stores, counts.requests, counts.direct), (1, 1, 0));
 }
 
 #[tokio::test]
 async fn a_discovery_finds_the_open_stores_around_the_points_of_a_state() {
     let sim = simulator(Settings { stores: 40, products_per_store: 20..=20, ..Settings::default() });
-    let of_state: Vec<_> = sim.weedmaps_stores().into_iter().filter(|seed| seed.state == "AZ").collect();
+    let of_state: Vec<_> = sim.stores_of(Platform::Weedmaps).into_iter().filter(|seed| seed.state == "AZ").collect();
     assert!(of_state.len() > 2, "they fit on one page");
     let harness = HandlerHarness::configured(&config(&sim), test_sessions::proxies(&sim)).await;
     change(&harness, "platform = 'weedmaps', platform_dispensary_id = 'other', slug = NULL, menu_url = NULL").await;

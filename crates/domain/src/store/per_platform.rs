@@ -11,7 +11,7 @@ use crate::platform_list::for_each_platform;
 
 macro_rules! per_platform {
     ($($variant:ident = $folder:ident,)+) => {
-        #[derive(Clone, Debug, Default, Deserialize)]
+        #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
         #[serde(deny_unknown_fields)]
         pub struct PerPlatform<T> {
             $(pub $folder: T,)+
@@ -21,6 +21,10 @@ macro_rules! per_platform {
             /// Makes the value of each platform, one after the other.
             pub fn made(mut make: impl FnMut(Platform) -> T) -> PerPlatform<T> {
                 PerPlatform { $($folder: make(Platform::$variant),)+ }
+            }
+
+            pub fn iter_mut(&mut self) -> impl Iterator<Item = (Platform, &mut T)> {
+                [$((Platform::$variant, &mut self.$folder),)+].into_iter()
             }
 
             pub fn of(&self, platform: Platform) -> &T {
