@@ -31,7 +31,7 @@ pub fn point_at(sim: &Simulator, config: &mut Config) {
             *site = sim.base_url().to_owned();
         }
         settings.image_hosts = vec![pictures.to_owned()];
-        if let Some(key) = sim::platform_key(platform) {
+        if let Some(key) = sim.key_of(platform) {
             settings.key = key.into();
         }
     }

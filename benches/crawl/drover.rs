@@ -75,7 +75,7 @@ impl Worker {
         let mut command = Command::new(env!("CARGO_BIN_EXE_drover-under-bench"));
         let log = File::create(dir.join("worker.log"))?;
         command.arg("worker").env_clear().envs(settings(url, dir));
-        command.envs(platform::settings(site.platform, &site.base_url));
+        command.envs(platform::settings(site.platform, &site.base_url, site.key.as_deref()));
         // settings to try, such as DROVER__DATABASE__POOL_WORK=4
         command.envs(std::env::vars().filter(|(key, _)| key.starts_with("DROVER__")));
         if downloads_images {

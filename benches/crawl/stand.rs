@@ -39,6 +39,8 @@ pub struct Menus {
 pub struct Site {
     pub platform: Platform,
     pub base_url: String,
+    /// The key that the platform takes.
+    pub key: Option<String>,
     /// The newest hash of a menu's query.
     pub query_hash: String,
     /// Host and port.
@@ -146,6 +148,7 @@ fn site(platform: Platform, sim: &Simulator) -> Site {
     Site {
         platform,
         base_url: sim.base_url().to_owned(),
+        key: sim.key_of(platform),
         query_hash: sim::history(Operation::FilteredProducts)[0].to_owned(),
         proxies,
         stores: sim.stores_of(platform).iter().map(store).collect(),

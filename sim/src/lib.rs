@@ -82,7 +82,7 @@ pub use oracle::changes::{OracleChange, OracleSide};
 pub use oracle::unit_prices::OracleUnitPrices;
 pub use oracle::{OracleBrand, OraclePotency, OracleProduct, OracleStore, OracleVariant};
 pub use pictures::{OraclePicture, Photo, PictureAnswer, PictureKind};
-pub use platform::{PlatformSettings, platform_key};
+pub use platform::PlatformSettings;
 pub use platforms::dutchie::{Fault, FaultId, FaultKind, Operation, history};
 pub use proxy::{ProxyAddress, ProxyFault, ProxyProtocol};
 pub use refusal::Refusal;

@@ -1,6 +1,6 @@
 //! The platforms of the world: tables of what each one has in its folder, `src/platforms/*/sim`.
 //!
-//! A folder has `State`, which a world holds, and its `Settings`; `KEY`, which it takes; `is_path` and `respond`, its answers; `seed`
+//! A folder has `State`, which a world holds and which has the key that it takes, and its `Settings`; `is_path` and `respond`, its answers; `seed`
 //! and `oracle`, a store as it knows it and the expected rows of that. It must not know a platform.
 
 use std::io;
@@ -38,12 +38,12 @@ macro_rules! tables {
             pub(crate) fn new(settings: &Settings) -> States {
                 States { $($folder: $folder::State::new(settings),)+ }
             }
-        }
 
-        /// The key that a platform takes at first; none = it takes none.
-        pub fn platform_key(platform: Platform) -> Option<&'static str> {
-            match platform {
-                $(Platform::$variant => $folder::KEY,)+
+            /// The key that the platform takes now; none = it takes none.
+            pub(crate) fn key(&self, platform: Platform) -> Option<String> {
+                match platform {
+                    $(Platform::$variant => self.$folder.key(),)+
+                }
             }
         }
 

@@ -129,6 +129,11 @@ impl Simulator {
         self.generated().filter_map(|store| platform::seed(platform, &self.world, store, &self.base_url)).collect()
     }
 
+    /// The key that the platform takes now; none = it takes none.
+    pub fn key_of(&self, platform: Platform) -> Option<String> {
+        self.world.platforms.key(platform)
+    }
+
     /// Whether [`Simulator::stores_of`] has any.
     pub fn has_stores(&self, platform: Platform) -> bool {
         self.generated().any(|store| platform::seed(platform, &self.world, store, &self.base_url).is_some())

@@ -25,8 +25,8 @@ use crate::settings;
 use crate::world::World;
 
 const PATH: &str = "/plus/2021-07/graphql";
-pub(crate) const KEY: Option<&str> = Some(PLUS_KEY);
-pub const PLUS_KEY: &str = "a-partners-key";
+/// The key that it takes.
+pub const KEY: &str = "a-partners-key";
 const MAX_REQUEST_BODY: usize = 64 << 10;
 
 pub type Settings = NoSettings;
@@ -37,7 +37,11 @@ pub(crate) struct State {
 
 impl State {
     pub(crate) fn new(_settings: &settings::Settings) -> State {
-        State { key: PLUS_KEY }
+        State { key: KEY }
+    }
+
+    pub(crate) fn key(&self) -> Option<String> {
+        Some(self.key.to_owned())
     }
 }
 

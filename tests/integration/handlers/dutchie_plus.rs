@@ -9,7 +9,7 @@ use domain::task::role::Role;
 use queue::TaskError;
 use serde_json::json;
 use settings::Config;
-use sim::platforms::dutchie_plus::PLUS_KEY;
+use sim::platforms::dutchie_plus::KEY;
 use sim::{OracleProduct, Settings, Simulator};
 
 use super::harness::HandlerHarness;
@@ -75,7 +75,7 @@ async fn refusal(harness: &HandlerHarness) -> String {
 #[tokio::test]
 async fn one_call_behind_the_key_is_a_whole_crawl() {
     let sim = simulator();
-    let harness = harness(&sim, PLUS_KEY).await;
+    let harness = harness(&sim, KEY).await;
     for crawl in 1..=3 {
         sim.set_crawl(crawl);
         let fetched = harness.settle(Role::PayloadFetch, json!({})).await;
@@ -118,7 +118,7 @@ async fn without_a_key_nothing_is_sent() {
 #[tokio::test]
 async fn a_discovery_fails_for_good_and_says_where_its_stores_come_from() {
     let sim = simulator();
-    let harness = harness(&sim, PLUS_KEY).await;
+    let harness = harness(&sim, KEY).await;
     let mut task = harness.task(Role::StoreDiscovery, json!({})).await;
     task.platform = Some(Platform::DutchiePlus.name().to_owned());
     let failed = drover::handlers::run(&harness.context(&task), Role::StoreDiscovery, &task.payload, None).await;
@@ -131,7 +131,7 @@ async fn a_discovery_fails_for_good_and_says_where_its_stores_come_from() {
 async fn a_store_that_moves_to_another_platform_keeps_its_history() {
     let sim = simulator();
     let id = sim.stores()[0].platform_dispensary_id.clone();
-    let mut config = config(&sim, PLUS_KEY);
+    let mut config = config(&sim, KEY);
     config.platform.dutchie.base_url = sim.base_url().to_owned();
     let harness = HandlerHarness::configured(&config, test_sessions::proxies(&sim)).await;
     let raw = &harness.store.database.raw;

@@ -41,7 +41,6 @@ pub use request::Operation;
 
 pub type Settings = NoSettings;
 
-pub(crate) const KEY: Option<&str> = None;
 const MAX_REQUEST_BODY: usize = 256 * 1024;
 
 pub(crate) struct State {
@@ -55,6 +54,11 @@ impl State {
     pub(crate) fn new(settings: &settings::Settings) -> State {
         let pages = settings.keep_pages.then(PageCache::default);
         State { faults: Faults::default(), hashes: Hashes::new(), pages }
+    }
+
+    /// It takes no key.
+    pub(crate) fn key(&self) -> Option<String> {
+        None
     }
 }
 

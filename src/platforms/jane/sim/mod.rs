@@ -38,9 +38,8 @@ const STORES: &str = "/1/indexes/stores-production/query";
 const STORE: &str = "/api/v1/stores";
 const PAGES: &str = "/stores/";
 const APPLICATION_ID: &str = "VFM4X0N23A";
-pub(crate) const KEY: Option<&str> = Some(FIRST_KEY);
 /// The key that it takes at first.
-pub(crate) const FIRST_KEY: &str = "0a1b2c3d4e5f60718293a4b5c6d7e8f9";
+pub const FIRST_KEY: &str = "0a1b2c3d4e5f60718293a4b5c6d7e8f9";
 const MAX_REQUEST_BODY: usize = 256 << 10;
 
 pub(crate) fn is_path(path: &str) -> bool {

@@ -44,6 +44,10 @@ impl State {
         let ceiling = settings.platforms.jane.ceiling;
         State { key: Key::default(), vanishing: Vanishing::default(), ceiling, pages }
     }
+
+    pub(crate) fn key(&self) -> Option<String> {
+        Some(locked(&self.key.0).key.clone())
+    }
 }
 
 /// The key that is taken.

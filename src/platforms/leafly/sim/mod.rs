@@ -30,7 +30,6 @@ pub(crate) use stores::seed;
 
 pub type Settings = NoSettings;
 
-pub(crate) const KEY: Option<&str> = None;
 const DISPENSARIES: &str = "/api/dispensaries/v1/";
 const MENU: &str = "/menu_items";
 const FINDER: &str = "/v3/dispensaries";

@@ -25,6 +25,11 @@ impl State {
     pub(crate) fn new(_settings: &settings::Settings) -> State {
         State::default()
     }
+
+    /// It takes no key.
+    pub(crate) fn key(&self) -> Option<String> {
+        None
+    }
 }
 
 impl Simulator {

@@ -28,7 +28,6 @@ pub(crate) use oracle::oracle;
 pub(crate) use state::State;
 pub use state::{Fault, Settings};
 
-pub(crate) const KEY: Option<&str> = None;
 const LISTINGS: &str = "/discovery/v2/listings";
 const LISTING: &str = "/discovery/v1/listings/";
 const MENU: &str = "/menu_items";

@@ -39,6 +39,11 @@ impl State {
     pub(crate) fn new(settings: &settings::Settings) -> State {
         State { refuses_browsers: settings.platforms.weedmaps.refuses_browsers, faults: NextFaults::default() }
     }
+
+    /// It takes no key.
+    pub(crate) fn key(&self) -> Option<String> {
+        None
+    }
 }
 
 impl Simulator {
