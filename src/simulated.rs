@@ -4,8 +4,8 @@
 use domain::store::{NewStore, Platform};
 use settings::Config;
 use sim::{
-    OracleChange, OraclePotency, OracleProduct, OracleSide, OracleStore, OracleUnitPrices, OracleVariant, ProxyAddress,
-    Simulator, StoreSeed,
+    OracleChange, OraclePotency, OracleProduct, OracleSide, OracleUnitPrices, OracleVariant, ProxyAddress, Simulator,
+    StoreSeed,
 };
 
 use db::demo::report::changes::ChangeRecord;
@@ -32,7 +32,7 @@ pub fn point_at(sim: &Simulator, config: &mut Config) {
         }
         settings.image_hosts = vec![pictures.to_owned()];
         if let Some(key) = sim.key_of(platform) {
-            settings.key = key.into();
+            settings.key = key.as_str().into();
         }
     }
     config.http.own_contact = CONTACT.to_owned();

@@ -2,6 +2,7 @@
 
 use std::process::Output;
 
+use domain::store::Platform;
 use serde_json::{Value, json};
 use testkit::Farm;
 

@@ -34,7 +34,7 @@ impl State {
         State {}
     }
 
-    /// It takes no key.
+    /// None: it takes no key.
     pub(crate) fn key(&self) -> Option<String> {
         None
     }

@@ -11,11 +11,11 @@ use domain::store::{NewStore, Platform};
 
 /// The stores to import. `count`: the number of stores of all platforms.
 pub fn stores(sim: &Simulator, count: usize) -> Vec<NewStore> {
-    let of = |platform: &Platform| {
-        let seeds = of_platform(sim, *platform, count, sim.stores_of(*platform));
-        seeds.into_iter().map(|seed| simulated::store(*platform, &seed))
+    let of = |platform: Platform| {
+        let seeds = of_platform(sim, platform, count, sim.stores_of(platform));
+        seeds.into_iter().map(move |seed| simulated::store(platform, &seed))
     };
-    Platform::VARIANTS.iter().flat_map(of).collect()
+    Platform::VARIANTS.iter().copied().flat_map(of).collect()
 }
 
 /// Elements of `all`, which has one for each store of the simulator, that are of the platform's stores.

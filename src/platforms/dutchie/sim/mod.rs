@@ -56,7 +56,7 @@ impl State {
         State { faults: Faults::default(), hashes: Hashes::new(), pages }
     }
 
-    /// It takes no key.
+    /// None: it takes no key.
     pub(crate) fn key(&self) -> Option<String> {
         None
     }

@@ -26,7 +26,7 @@ impl State {
         State::default()
     }
 
-    /// It takes no key.
+    /// None: it takes no key.
     pub(crate) fn key(&self) -> Option<String> {
         None
     }

@@ -56,7 +56,7 @@ impl<'a> WeedmapsItem<'a> {
         WeedmapsItem { truth: self.truth.superseded(), ..self }
     }
 
-    /// For everyone, and for patients.
+    /// Whether everyone may buy it, and whether patients may.
     pub(crate) fn buyers(&self) -> [bool; 2] {
         match self.license {
             Some("recreational") => [true, false],

@@ -40,7 +40,7 @@ impl State {
         State { refuses_browsers: settings.platforms.weedmaps.refuses_browsers, faults: NextFaults::default() }
     }
 
-    /// It takes no key.
+    /// None: it takes no key.
     pub(crate) fn key(&self) -> Option<String> {
         None
     }
