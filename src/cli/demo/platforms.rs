@@ -18,6 +18,13 @@ pub fn stores(sim: &Simulator, count: usize) -> Vec<NewStore> {
     Platform::VARIANTS.iter().copied().flat_map(of).collect()
 }
 
+/// The number of stores that a demo has of each platform, without those of which it has none.
+pub fn counts(sim: &Simulator, count: usize) -> Vec<(Platform, usize)> {
+    let others = others(sim);
+    let of = |platform: &Platform| (*platform, (0..count).filter(|place| at(*place, &others) == *platform).count());
+    Platform::VARIANTS.iter().map(of).filter(|(_, count)| *count > 0).collect()
+}
+
 /// Elements of `all`, which has one for each store of the simulator, that are of the platform's stores.
 pub fn of_platform<T>(sim: &Simulator, platform: Platform, count: usize, all: Vec<T>) -> Vec<T> {
     let others = others(sim);

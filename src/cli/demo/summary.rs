@@ -1,5 +1,6 @@
 //! Summary of a demo's crawl, for people and for programs.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use chrono::{DateTime, Utc};
@@ -9,16 +10,18 @@ use tokio::time::Instant;
 
 use super::images::ImageReport;
 use super::oracle::{self, OracleReport};
+use super::platforms;
 use db::demo::report::{CrawlProgress, FaultyStore};
 use db::{Client, DbError, demo, proxies};
 use domain::amounts::counted;
 use domain::proxy::HealthCounts;
-use domain::store::StoreId;
+use domain::store::{Platform, StoreId};
 
 #[derive(Clone, Debug, Serialize)]
 pub struct Summary {
     /// Stores whose crawl is compared; `faults` has the others.
     pub stores: usize,
+    pub stores_by_platform: BTreeMap<Platform, usize>,
     pub stores_crawled: i64,
     pub products: i64,
     pub snapshots: i64,
@@ -76,6 +79,7 @@ impl Summary {
         let totals = demo::report::totals(client, since, apart).await?;
         Ok(Summary {
             stores,
+            stores_by_platform: platforms::counts(sim, stores).into_iter().collect(),
             stores_crawled: progress.stores_crawled,
             products: totals.products,
             snapshots: totals.snapshots,
@@ -141,11 +145,14 @@ impl fmt::Display for FaultReport {
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Tasks { completed, failed, cancelled } = self.tasks;
+        let platforms: Vec<String> =
+            self.stores_by_platform.iter().map(|(platform, count)| format!("{platform} {count}")).collect();
         writeln!(
             f,
-            "Stores      {} of {} crawled, coverage at least {:.1} %",
+            "Stores      {} of {} crawled ({}), coverage at least {:.1} %",
             self.stores_crawled,
             self.stores,
+            platforms.join(", "),
             self.coverage * 100.0
         )?;
         writeln!(
