@@ -118,7 +118,9 @@ async fn list(kind: RecordKind, limit: i64, env: &Env) -> anyhow::Result<ExitCod
     let headers: Vec<&str> =
         std::iter::once("id").chain(kind.fields().iter().copied()).chain(kind.result_field()).collect();
     env.out.list(&page, &page.records, &headers, |record| cells(record, &headers))?;
-    let nothing = format!("no {kind} to show: add one with `drover media add {kind}`");
+    let nothing = format!(
+        "no {kind} to show: add one with `drover media add {kind} FIELD=VALUE…`, which lists the fields with --help"
+    );
     env.out.note_of_none(&page.records, nothing);
     env.out.note_of_more(page.next_cursor.is_some(), limit);
     Ok(ExitCode::Ok)

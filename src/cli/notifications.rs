@@ -120,15 +120,18 @@ pub async fn endpoint_id(api: &ApiClient, endpoint: &str) -> anyhow::Result<i64>
     if let Ok(id) = endpoint.parse() {
         return Ok(id);
     }
-    let page: RecordPage<Endpoint> =
-        api.get(&with_query("/api/media/endpoints", [("limit", Some(MAX_ENDPOINTS))])).await?;
-    let found = page.records.iter().find(|record| record.name == endpoint).map(|record| record.id);
+    let found = endpoints(api).await?.into_iter().find(|record| record.name == endpoint).map(|record| record.id);
     let missing = || {
         CliError::usage(format!(
             "no endpoint has the name '{endpoint}'; `drover media list endpoints` shows all endpoints"
         ))
     };
     Ok(found.ok_or_else(missing)?)
+}
+
+pub async fn endpoints(api: &ApiClient) -> anyhow::Result<Vec<Endpoint>> {
+    let path = with_query("/api/media/endpoints", [("limit", Some(MAX_ENDPOINTS))]);
+    Ok(api.get::<RecordPage<Endpoint>>(&path).await?.records)
 }
 
 /// `notification 7 to hook: failed after 1 try, status 401: …`.

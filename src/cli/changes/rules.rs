@@ -1,10 +1,12 @@
 //! `drover changes rules`: of which changes an endpoint is notified.
 
+use std::collections::HashMap;
+
 use clap::Subcommand;
 use serde_json::{Map, Value, json};
 
 use super::filter::ChangeFilter;
-use crate::cli::notifications::endpoint_id;
+use crate::cli::notifications::{endpoint_id, endpoints};
 use crate::cli::store_name;
 use crate::cli::values::Since;
 use crate::cli::{ApiClient, CliError, Env, ExitCode, each, time, unit_price, values, with_query};
@@ -159,7 +161,11 @@ async fn test(name: &str, since: Option<Since>, env: &Env) -> anyhow::Result<Exi
 async fn list(env: &Env) -> anyhow::Result<ExitCode> {
     let api = env.api_to_read().await?;
     let page = all(&api).await?;
-    env.out.list(&page, &page.records, &HEADERS, cells)?;
+    let names: HashMap<i64, String> = match page.records.is_empty() {
+        true => HashMap::new(),
+        false => endpoints(&api).await?.into_iter().map(|endpoint| (endpoint.id, endpoint.name)).collect(),
+    };
+    env.out.list(&page, &page.records, &HEADERS, |rule| cells(rule, &names))?;
     env.out.note_of_none(&page.records, "no rules to show: add one with `drover changes rules add`");
     env.out.note_of_more(page.next_cursor.is_some(), MAX_RULES);
     Ok(ExitCode::Ok)
@@ -206,13 +212,14 @@ async fn rule_id(api: &ApiClient, name: &str) -> anyhow::Result<i64> {
     Ok(id.ok_or_else(unknown)?)
 }
 
-fn cells(rule: &ChangeRule) -> Vec<String> {
+/// `endpoints`: their names.
+fn cells(rule: &ChangeRule, endpoints: &HashMap<i64, String>) -> Vec<String> {
     let kinds: Vec<String> = rule.kinds.iter().map(ToString::to_string).collect();
     let state = if rule.enabled { "enabled" } else { "disabled" };
     vec![
         rule.id.to_string(),
         rule.name.clone(),
-        rule.endpoint_id.to_string(),
+        endpoints.get(&rule.endpoint_id).cloned().unwrap_or_else(|| rule.endpoint_id.to_string()),
         kinds.join(", "),
         filters(rule).join(", "),
         rule.digest.to_string(),

@@ -295,7 +295,7 @@ async fn rules_are_added_tried_on_the_past_listed_and_removed_by_command() {
     let (_, said) = run(&["test", "flower"]).await;
     assert!(said.contains("1 change\n  a product that was deleted 1g: $20.00 to $17.00 (-15 %) · North"), "{said}");
     let (_, said) = run(&["list"]).await;
-    assert!(said.contains("state AZ, from 10 %, quiet for 6 h"), "{said}");
+    assert!(said.contains("flower  team") && said.contains("state AZ, from 10 %, quiet for 6 h"), "{said}");
     let (code, said) = run(&["disable", "flower"]).await;
     assert!(code == Some(0) && said.contains("rule flower is disabled"), "{said}");
     let (code, said) = run(&["remove", "flower"]).await;
