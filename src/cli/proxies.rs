@@ -17,6 +17,7 @@ use serde_json::json;
 use super::{Env, ExitCode, bytes, time, values, with_query};
 use contract::proxies::{ProxyBench, ProxyListing, ProxyPage, ProxyTest};
 use domain::proxy::{ProxyId, ShownHealth, address};
+use domain::store::Platform;
 use foundation::clock::Clock;
 
 #[derive(Debug, Subcommand)]
@@ -50,7 +51,11 @@ pub enum Command {
     Test(IdArg),
     /// Try every proxy that is not switched off; exit code 5 when some failed, 1 when all did. Their health does not
     /// change
-    Check,
+    Check {
+        /// Platform that is asked
+        #[arg(long, value_name = "PLATFORM", default_value_t = checker::DEFAULT_PLATFORM)]
+        platform: Platform,
+    },
     /// Store every password and credential encrypted with secrets.key, in parts, while workers run; exit code 5 when some could not
     /// be read
     Rekey {
@@ -76,7 +81,7 @@ pub async fn run(command: Command, env: &Env) -> anyhow::Result<ExitCode> {
         Command::Disable(IdArg { id }) => switch(id, false, env).await,
         Command::Delete(IdArg { id }) => delete(id, env).await,
         Command::Test(IdArg { id }) => test(id, env).await,
-        Command::Check => check::run(env).await,
+        Command::Check { platform } => check::run(platform, env).await,
         Command::Rekey { dry_run } => rekey::run(dry_run, env).await,
     }
 }

@@ -82,3 +82,19 @@ async fn a_check_finds_the_client_that_a_platform_answers_though_it_is_switched_
     assert!(said(&without_contact).contains("no setting works for weedmaps"), "{}", said(&without_contact));
     assert!(said(&without_contact).contains("http.own_contact is not set"), "{}", said(&without_contact));
 }
+
+#[tokio::test]
+async fn proxies_are_checked_at_the_platform_that_is_named() {
+    let farm = Farm::with_stores(1).await.without_schedules().await;
+    let settings = [
+        ("DROVER__PLATFORM__WEEDMAPS__ENABLED", "true"),
+        ("DROVER__PLATFORM__WEEDMAPS__BASE_URL", farm.sim.base_url()),
+        ("DROVER__HTTP__OWN_CONTACT", "https://copperfern.example/crawler"),
+    ];
+    let mut command = farm.drover(&["proxies", "check", "--platform", "weedmaps"]);
+    let checked = command.envs(settings).output().await.unwrap();
+    assert_eq!(checked.status.code(), Some(0), "{}", said(&checked));
+    let counts = farm.sim.counts();
+    assert_eq!((counts.platforms.weedmaps.stores, counts.direct), (counts.requests, 0));
+    assert!(counts.requests > 0);
+}

@@ -4,7 +4,7 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 
 use super::{Finding, unread};
 use crate::cli::Env;
-use crate::cli::proxies::checker::Checker;
+use crate::cli::proxies::checker::{Checker, DEFAULT_PLATFORM};
 use contract::proxies::{ProxyFilter, ProxyListing};
 use db::proxies::passwords::{RekeyReport, rekey};
 use db::{Client, Db, DbError, proxies};
@@ -141,7 +141,7 @@ fn best(rows: Vec<ProxyRow>) -> Vec<ProxyRow> {
 
 /// The first answer in words, or the failure of each proxy.
 async fn tried(rows: &[ProxyRow], env: &Env) -> anyhow::Result<Result<String, Vec<String>>> {
-    let checker = Checker::new(&env.config, rows)?;
+    let checker = Checker::new(&env.config, rows, DEFAULT_PLATFORM)?;
     let mut checks = stream::iter(0..rows.len()).map(|nth| checker.check_next(nth)).buffer_unordered(TRIED);
     let address = |id| rows.iter().find(|row| row.proxy.id == id).map(|row| row.proxy.address()).unwrap_or_default();
     let mut failures = Vec::new();

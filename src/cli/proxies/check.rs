@@ -1,4 +1,4 @@
-//! `drover proxies check`: sends one real request to the platform through each proxy. See [`Checker`].
+//! `drover proxies check`: sends one real request to a platform through each proxy. See [`Checker`].
 
 use std::collections::HashMap;
 
@@ -10,6 +10,7 @@ use crate::cli::{CliError, Env, ExitCode};
 use contract::proxies::ProxyTest;
 use db::proxies::LoadedProxies;
 use domain::proxy::{ProxyRow, ShownHealth, StoredState};
+use domain::store::Platform;
 use telemetry::events;
 
 /// Maximum proxies checked at the same time.
@@ -23,7 +24,7 @@ struct Check {
     test: ProxyTest,
 }
 
-pub async fn run(env: &Env) -> anyhow::Result<ExitCode> {
+pub async fn run(platform: Platform, env: &Env) -> anyhow::Result<ExitCode> {
     let client = env.db_to_read().await?.client().await?;
     let LoadedProxies { rows, unreadable } = db::proxies::load(&client, &env.config.secrets.keys()).await?;
     for proxy in &unreadable {
@@ -33,7 +34,7 @@ pub async fn run(env: &Env) -> anyhow::Result<ExitCode> {
     if rows.is_empty() {
         return Err(CliError::not_found("no proxy to check: add some with `drover proxies import FILE`").into());
     }
-    let checker = Checker::new(&env.config, &rows)?;
+    let checker = Checker::new(&env.config, &rows, platform)?;
     let checked = stream::iter(0..rows.len()).map(|nth| checker.check_next(nth)).buffer_unordered(CONCURRENCY);
     let mut results: HashMap<_, _> = checked.try_collect().await?;
     let checks: Vec<Check> = rows.iter().map(|row| Check::of(row, results.remove(&row.proxy.id))).collect();

@@ -29,8 +29,8 @@ use settings::Config;
 /// Maximum time of a check; a slower proxy fails it.
 const MAX_CHECK_TIME: Duration = Duration::from_secs(20);
 
-/// Platform that the checks ask.
-const PLATFORM: Platform = Platform::DEFAULT;
+/// Platform that is asked where none is named.
+pub const DEFAULT_PLATFORM: Platform = Platform::DEFAULT;
 
 /// Tests proxies for the API, each with a checker of its own.
 pub fn tester(config: Arc<Config>) -> Arc<ProxyTester> {
@@ -38,7 +38,8 @@ pub fn tester(config: Arc<Config>) -> Arc<ProxyTester> {
 }
 
 async fn test(config: Arc<Config>, row: ProxyRow) -> Result<ProxyTest, String> {
-    let checked = async { Checker::new(&config, std::slice::from_ref(&row))?.check_next(0).await };
+    let checker = || Checker::new(&config, std::slice::from_ref(&row), DEFAULT_PLATFORM);
+    let checked = async { checker()?.check_next(0).await };
     let (id, result) = checked.await.map_err(|error: anyhow::Error| format!("{error:#}"))?;
     Ok(test_of(id, result))
 }
@@ -57,24 +58,26 @@ pub struct Checker {
     sessions: Sessions,
     proxies: Arc<SingleUseProxies>,
     registry: PlatformRegistry,
+    platform: Platform,
     points: Vec<DiscoveryPoint>,
 }
 
 impl Checker {
-    pub fn new(config: &Config, rows: &[ProxyRow]) -> anyhow::Result<Checker> {
+    /// `platform`: the one that the checks ask.
+    pub fn new(config: &Config, rows: &[ProxyRow], platform: Platform) -> anyhow::Result<Checker> {
         let DataFiles { identities, states, platforms: registry, .. } = DataFiles::load(config)?;
-        let platform = registry.get(PLATFORM);
-        let points = platform.discovery_points.values().flatten().cloned().collect();
+        let entry = registry.get(platform);
+        let points = entry.discovery_points.values().flatten().cloned().collect();
         let proxies = Arc::new(SingleUseProxies::new(rows));
-        let hosts = AllowList::new(platform.adapter.api_hosts());
+        let hosts = AllowList::new(entry.adapter.api_hosts());
         let sessions = single_tries(config, (identities, states), hosts, proxies.clone())?;
-        Ok(Checker { sessions, proxies, registry, points })
+        Ok(Checker { sessions, proxies, registry, platform, points })
     }
 
     /// Checks the next unchecked proxy. Returns its id, and the duration of its answer or the error.
     pub async fn check_next(&self, nth: usize) -> anyhow::Result<(ProxyId, Result<Duration, String>)> {
         let point = self.points.get(nth % self.points.len().max(1)).context("states.toml holds no point")?;
-        let platform = self.registry.get(PLATFORM);
+        let platform = self.registry.get(self.platform);
         let (query, request) = platform.probe(point)?.context("the platform has no query to check proxies with")?;
         let mut session = self.sessions.open(SessionAsk { identity: platform.identity()?, ..SessionAsk::default() });
         let adapter = platform.adapter.clone();
