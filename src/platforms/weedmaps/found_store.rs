@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::license::License;
+use super::license;
 use super::menu_url::{Listing, ListingKind};
 use super::requests::Addresses;
 use crate::platforms::menu_address;
@@ -22,7 +22,7 @@ const KINDS: [(&str, Option<ListingKind>); 4] = [
 pub fn read(listing: &Value, addresses: &Addresses) -> Option<FoundStore> {
     let slug = key(&listing["slug"]);
     let address = address_of(listing, slug.as_deref(), addresses);
-    let license = text(&listing["license_type"]).and_then(|license| License::read(&license));
+    let menus = text(&listing["license_type"]).and_then(|license| license::menus(&license));
     Some(FoundStore {
         platform_dispensary_id: key(&listing["wmid"]).or_else(|| key(&listing["id"]))?,
         name: text(&listing["name"]).unwrap_or_default(),
@@ -37,10 +37,8 @@ pub fn read(listing: &Value, addresses: &Addresses) -> Option<FoundStore> {
         longitude: degrees(&listing["longitude"], 180.0),
         phone: text(&listing["phone_number"]),
         timezone: text(&listing["timezone"]),
-        is_recreational: license
-            .map(|license| license.is_recreational)
-            .or_else(|| listing["is_recreational"].as_bool()),
-        is_medical: license.map(|license| license.is_medical),
+        is_recreational: menus.map(|menus| menus.is_recreational).or_else(|| listing["is_recreational"].as_bool()),
+        is_medical: menus.map(|menus| menus.is_medical),
         licences: licences(listing),
         website: text(&listing["website"]),
         email: text(&listing["email"]),
