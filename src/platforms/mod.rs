@@ -13,6 +13,7 @@ pub mod query_hashes;
 pub mod registry;
 
 mod answer_errors;
+mod found_store;
 mod graphql;
 mod grid;
 mod menu_address;
