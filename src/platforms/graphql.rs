@@ -1,14 +1,17 @@
-//! The common part of GraphQL servers' answers: errors beside or in place of data, an unknown query, a
-//! truncated answer.
+//! The common part of GraphQL servers: the body of a question, and their answers: errors beside or in place of data, an
+//! unknown query, a truncated answer.
 //!
-//! In: an answer that the session accepted. Out: the [`FetchError`] that it means. It must not know a
-//! platform's data.
+//! In: a query, or an answer that the session accepted. Out: a body, or the [`FetchError`] that the answer means. It must not know
+//! a platform's data.
 
-use serde::Deserialize;
+use bytes::Bytes;
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::Query;
 use super::answer_errors::{MAX_MESSAGE_CHARS, truncated, unreadable};
+use super::page_read::PageRead;
 use super::reading::first_of::FirstOf;
 use super::reading::half_character::with_whole_characters;
 use crate::stealth::{FetchError, Response};
@@ -26,6 +29,26 @@ const UNAUTHENTICATED: [&str; 2] = ["UNAUTHENTICATED", "FORBIDDEN"];
 const MAX_ERRORS: usize = 20;
 /// An error or another small object takes a few kilobytes; parsed it takes many times its text.
 const MAX_VALUE_BYTES: usize = 64 << 10;
+
+/// The body of a question with the whole text of its query, in the order of GraphQL clients.
+pub fn body(query: &Query, text: &str) -> Bytes {
+    let body = Body { operation_name: query.operation, variables: &query.parameters, query: text };
+    // strings and JSON that an adapter wrote: there is nothing that cannot be written
+    Bytes::from(serde_json::to_vec(&body).unwrap_or_default())
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Body<'a> {
+    operation_name: &'a str,
+    #[serde(serialize_with = "as_raw_json")]
+    variables: &'a str,
+    query: &'a str,
+}
+
+fn as_raw_json<S: Serializer>(text: &str, serializer: S) -> Result<S::Ok, S::Error> {
+    serde_json::from_str::<&RawValue>(text).map_err(serde::ser::Error::custom)?.serialize(serializer)
+}
 
 #[derive(Deserialize)]
 struct Errors<'a> {
@@ -49,15 +72,19 @@ pub fn errors(operation: &str, response: &Response, has_key: bool) -> FetchError
     FetchError::Rejected { operation, message: message.chars().take(MAX_MESSAGE_CHARS).collect() }
 }
 
-/// The error of an answer that is not a menu; `has_key` as in [`errors`].
-pub fn menu_error(operation: &str, response: &Response, error: NormaliseError, has_key: bool) -> FetchError {
-    match error {
-        NormaliseError::HasErrors { .. } => errors(operation, response, has_key),
-        NormaliseError::Truncated { .. } => truncated(response),
-        NormaliseError::NotAMenu { why, .. } => {
-            response.require_success().err().unwrap_or_else(|| unreadable(response, why))
-        }
-        error @ NormaliseError::TooLarge => unreadable(response, error.to_string()),
+/// The page of a menu that was read from an answer; `has_key` as in [`errors`].
+pub fn menu_page(
+    operation: &str,
+    response: &Response,
+    read: Result<PageRead, NormaliseError>,
+    has_key: bool,
+) -> Result<PageRead, FetchError> {
+    match read {
+        Ok(page) => response.require_success().map(|()| page),
+        Err(NormaliseError::HasErrors { .. }) => Err(errors(operation, response, has_key)),
+        Err(NormaliseError::Truncated { .. }) => Err(truncated(response)),
+        Err(NormaliseError::NotAMenu { why, .. }) => response.require_success().and(Err(unreadable(response, why))),
+        Err(error @ NormaliseError::TooLarge) => Err(unreadable(response, error.to_string())),
     }
 }
 

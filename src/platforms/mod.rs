@@ -13,10 +13,12 @@ pub mod query_hashes;
 pub mod registry;
 
 mod answer_errors;
+mod found_store;
 mod graphql;
 mod grid;
 mod menu_address;
 mod offer;
+mod page_read;
 mod reading;
 mod rest;
 #[cfg(test)]
@@ -24,6 +26,7 @@ mod tests;
 
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use strum::VariantArray;
@@ -87,7 +90,9 @@ pub trait Adapter: Send + Sync {
 
     /// Whether this platform announces how many items a menu holds. Where it does, a menu without that number
     /// fails as `Unannounced`.
-    fn announces_total(&self) -> bool;
+    fn announces_total(&self) -> bool {
+        true
+    }
 
     /// Address of a store's API; none = the one that discovery asks. `NotAllowed` when `api_host` is not a valid host.
     fn endpoint(&self, store: Option<&Store>) -> Result<Url, FetchError>;
@@ -101,10 +106,15 @@ pub trait Adapter: Send + Sync {
     fn resolve_query(&self, store: &Store) -> Result<Query, FetchError>;
 
     /// The field that [`Adapter::resolve_query`] asks by, which a person corrects when it leads nowhere.
-    fn leading_field(&self, store: &Store) -> AddressField;
+    fn leading_field(&self, store: &Store) -> AddressField {
+        let in_menu_url = store.menu_url.as_deref().and_then(|menu_url| menu_key(self.platform(), menu_url));
+        if in_menu_url.is_some() { AddressField::MenuUrl } else { AddressField::Slug }
+    }
 
     /// Whether it can be asked for the stores around a point; where it cannot, stores come by import.
-    fn lists_stores(&self) -> bool;
+    fn lists_stores(&self) -> bool {
+        true
+    }
 
     /// Asks for the stores around a point. `NotFound` where the platform lists none.
     fn discovery_query(&self, point: &DiscoveryPoint) -> Result<Query, FetchError>;
@@ -160,6 +170,15 @@ pub fn default_schedules() -> Vec<PlatformSchedule> {
     Platform::VARIANTS.iter().flat_map(of).collect()
 }
 
+/// Reasons for which a store cannot be asked for, of several platforms.
+const NO_ADDRESS: &str = "has neither a menu_url of a known form nor a slug: set one of them";
+const NO_PLATFORM_ID: &str = "has no platform id: run an entry_point_discovery of it";
+
+/// The error of a store that the platform cannot be asked for.
+fn not_addressable(store: &Store, reason: &'static str) -> FetchError {
+    FetchError::NotAddressable { store: store.name.clone(), reason }
+}
+
 /// A question to a platform; [`Adapter::request`] makes a request of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Query {
@@ -174,6 +193,11 @@ pub struct Query {
     pub parameters: String,
     /// Position that the adapter needs to read the answer; kept with the page, read by the adapter only.
     pub cursor: Value,
+}
+
+/// Writes JSON, which cannot fail: strings and finite numbers.
+fn json_text(value: &impl Serialize) -> String {
+    serde_json::to_string(value).unwrap_or_default()
 }
 
 impl Query {

@@ -4,7 +4,7 @@
 //! price, quantity and stock. The rules are every platform's; it must not know where an option's fields are
 //! in an answer.
 
-use domain::menu::product::{StockStatus, Variant};
+use domain::menu::product::{Product, StockStatus, Variant};
 use domain::menu::size::{self, Size};
 
 /// The label of an option that has none.
@@ -44,6 +44,13 @@ pub struct OptionPrice {
     pub special_med: Option<i32>,
 }
 
+/// The menus that have a product, or all of a store's menus: the one for everyone, the one for patients.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Menus {
+    pub is_recreational: bool,
+    pub is_medical: bool,
+}
+
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OptionStock {
     pub quantity: Option<i32>,
@@ -68,12 +75,38 @@ impl Offer {
         }
     }
 
-    pub fn is_on_special(&self) -> bool {
-        self.variants.iter().any(|variant| variant.special_price_rec.is_some() || variant.special_price_med.is_some())
+    /// The product, with nothing but the fields that follow from its options.
+    pub fn into_product(self) -> Product {
+        let is_on_special = |variant: &Variant| variant.special_price_rec.or(variant.special_price_med).is_some();
+        Product {
+            price_rec: self.rec.price,
+            price_med: self.med.price,
+            special_price_rec: self.rec.special,
+            special_price_med: self.med.special,
+            is_on_special: self.variants.iter().any(is_on_special),
+            quantity: self.quantity,
+            quantity_censored: self.variants.iter().any(|variant| variant.quantity_censored),
+            is_in_stock: self.stock_status.is_sellable(),
+            stock_status: self.stock_status,
+            variants: self.variants,
+            ..Product::default()
+        }
     }
+}
 
-    pub fn is_quantity_censored(&self) -> bool {
-        self.variants.iter().any(|variant| variant.quantity_censored)
+impl Menus {
+    pub const RECREATIONAL: Menus = Menus { is_recreational: true, is_medical: false };
+    pub const MEDICAL: Menus = Menus { is_recreational: false, is_medical: true };
+    pub const BOTH: Menus = Menus { is_recreational: true, is_medical: true };
+
+    /// The price of an option that costs the same on each of the menus.
+    pub fn price(self, regular: Option<i32>, special: Option<i32>) -> OptionPrice {
+        OptionPrice {
+            rec: regular.filter(|_| self.is_recreational),
+            med: regular.filter(|_| self.is_medical),
+            special_rec: special.filter(|_| self.is_recreational),
+            special_med: special.filter(|_| self.is_medical),
+        }
     }
 }
 

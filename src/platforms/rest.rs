@@ -9,9 +9,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use url::Url;
 
-use super::Query;
 use super::answer_errors::{MAX_MESSAGE_CHARS, truncated, unreadable};
+use super::page_read::PageRead;
 use super::reading::text::text;
+use super::{DiscoveryPoint, Query};
 use crate::stealth::{FetchError, Request, RequestKind, Response};
 use domain::menu::NormaliseError;
 
@@ -56,6 +57,26 @@ impl Position {
     }
 }
 
+/// Position of a search for the stores around a point.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StoresCursor {
+    /// Latitude, longitude, miles.
+    pub around: [f64; 3],
+    pub position: Position,
+}
+
+impl StoresCursor {
+    pub fn first(point: &DiscoveryPoint) -> StoresCursor {
+        StoresCursor { around: [point.latitude, point.longitude, point.miles], position: Position::FIRST }
+    }
+
+    /// The next page; `total`: the number of stores, as the answer states it.
+    pub fn after(self, received: usize, total: &Value) -> Option<StoresCursor> {
+        let total = total.as_u64().map(|total| total as usize);
+        self.position.after(received, total).map(|position| StoresCursor { position, ..self })
+    }
+}
+
 /// An address of the server.
 pub fn address(base: &Url, path: &str, query: &str) -> Url {
     let mut url = base.clone();
@@ -63,6 +84,11 @@ pub fn address(base: &Url, path: &str, query: &str) -> Url {
     url.set_query(Some(query).filter(|query| !query.is_empty()));
     url.set_fragment(None);
     url
+}
+
+/// A question whose address says all.
+pub fn query(operation: &'static str, endpoint: Url, referer: Url, cursor: Value) -> Query {
+    Query { operation, endpoint, referer, parameters: String::new(), cursor }
 }
 
 /// A GET of the query's address, with headers for which no browser sends a preflight.
@@ -95,16 +121,25 @@ pub fn document(operation: &str, response: &Response) -> Result<Value, FetchErro
     })
 }
 
-/// The error of an answer that is not a menu.
-pub fn menu_error(operation: &str, response: &Response, error: NormaliseError) -> FetchError {
-    let refused = require_success(operation, response).err();
-    refused.unwrap_or_else(|| match error {
+/// A list of a document; `name` is its name in errors.
+pub fn list<'d>(list: &'d Value, name: &str, response: &Response) -> Result<&'d [Value], FetchError> {
+    list.as_array().map(Vec::as_slice).ok_or_else(|| unreadable(response, format!("no {name} in it")))
+}
+
+/// The page of a menu in an answer, as `read` reads it.
+pub fn menu_page(
+    query: &Query,
+    response: &Response,
+    read: impl FnOnce(&[u8]) -> Result<PageRead, NormaliseError>,
+) -> Result<PageRead, FetchError> {
+    require_success(query.operation, response)?;
+    read(&response.body).map_err(|error| match error {
         NormaliseError::Truncated { .. } => truncated(response),
         other => unreadable(response, other.to_string()),
     })
 }
 
-pub fn require_success(operation: &str, response: &Response) -> Result<(), FetchError> {
+fn require_success(operation: &str, response: &Response) -> Result<(), FetchError> {
     match REFUSALS.contains(&response.status.as_u16()) {
         true => Err(FetchError::Rejected { operation: operation.to_owned(), message: message(response) }),
         false => response.require_success(),

@@ -15,7 +15,8 @@ use super::answer_errors::unreadable;
 use super::definition::bodies;
 use super::rest::Position;
 use super::{
-    Adapter, AddressField, BadPlatform, Definition, DiscoveryPoint, MenuPart, Query, StoresPart, menu_address, rest,
+    Adapter, AddressField, BadPlatform, Definition, DiscoveryPoint, MenuPart, Query, StoresPart, menu_address,
+    not_addressable, rest,
 };
 use crate::stealth::{FetchError, Request, Response};
 use domain::store::{FoundStore, Platform, Store};
@@ -51,9 +52,7 @@ impl Toy {
     fn menu(&self, cursor: &MenuCursor) -> Query {
         let path = format!("{}/{}", self.path, cursor.store);
         let page = format!("page={}&per_page={}", cursor.position.page, self.per_page);
-        let (referer, parameters) = (self.base.clone(), String::new());
-        let endpoint = rest::address(&self.base, &path, &page);
-        Query { operation: "menu", endpoint, referer, parameters, cursor: json!(cursor) }
+        rest::query("menu", rest::address(&self.base, &path, &page), self.base.clone(), json!(cursor))
     }
 }
 
@@ -66,17 +65,12 @@ impl Adapter for Toy {
         self.base.host_str().map(str::to_owned).into_iter().collect()
     }
 
-    fn announces_total(&self) -> bool {
-        true
-    }
-
     fn endpoint(&self, _: Option<&Store>) -> Result<Url, FetchError> {
         Ok(rest::address(&self.base, &self.path, ""))
     }
 
     fn resolve_query(&self, store: &Store) -> Result<Query, FetchError> {
-        let reason = "has no number: import it again with its number as platform_dispensary_id";
-        Err(FetchError::NotAddressable { store: store.name.clone(), reason })
+        Err(not_addressable(store, "has no number: import it again with its number as platform_dispensary_id"))
     }
 
     fn leading_field(&self, _: &Store) -> AddressField {
@@ -116,15 +110,8 @@ impl Adapter for Toy {
         if rest::is_not_found(response) {
             return Err(rest::no_menu(query));
         }
-        let read = normalize::read_page(position.page as usize, &response.body)
-            .map_err(|error| rest::menu_error(query.operation, response, error))?;
-        rest::require_success(query.operation, response)?;
+        let read = rest::menu_page(query, response, |body| normalize::read_page(position.page as usize, body))?;
         let next = position.after(read.items, read.total_count);
-        Ok(MenuPart {
-            page: read.page,
-            total_count: read.total_count,
-            next: next.map(|position| self.menu(&MenuCursor { store, position })),
-            ..MenuPart::default()
-        })
+        Ok(read.into_part(next.map(|position| self.menu(&MenuCursor { store, position }))))
     }
 }

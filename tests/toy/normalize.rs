@@ -5,23 +5,17 @@
 use serde::Deserialize;
 
 use crate::platforms::offer::{NO_LABEL, Offer, OptionOffer, OptionPrice, OptionStock};
+use crate::platforms::page_read::{self, PageRead};
 use crate::platforms::reading::first_of::FirstOf;
 use crate::platforms::reading::items::{self, WireItem, raw_object};
 use crate::platforms::reading::reader::Reader;
 use crate::platforms::reading::text::text;
 use crate::platforms::reading::{Raw, decimal};
 use domain::menu::product::Product;
-use domain::menu::{MenuBuilder, NormalMenu, NormalPage, NormaliseError};
+use domain::menu::{NormalMenu, NormalPage, NormaliseError};
 
 /// Maximum number of items on a page.
 const MAX_ITEMS: usize = 1000;
-
-pub struct PageRead {
-    pub page: NormalPage,
-    /// Items on the page, readable or not.
-    pub items: usize,
-    pub total_count: Option<usize>,
-}
 
 #[derive(Deserialize)]
 struct Answer<'a> {
@@ -48,11 +42,7 @@ impl<'a> WireItem<'a> for MenuItem<'a> {
 }
 
 pub fn normalise(pages: &[&[u8]]) -> Result<NormalMenu, NormaliseError> {
-    let mut menu = MenuBuilder::default();
-    for (number, body) in pages.iter().enumerate() {
-        menu.add(read_page(number, body)?.page)?;
-    }
-    Ok(menu.build())
+    page_read::normalise(pages, read_page)
 }
 
 pub fn read_page(number: usize, body: &[u8]) -> Result<PageRead, NormaliseError> {
@@ -62,22 +52,18 @@ pub fn read_page(number: usize, body: &[u8]) -> Result<PageRead, NormaliseError>
     let mut page = NormalPage::default();
     let readable: Vec<(String, MenuItem<'_>)> = items::readable(number, items, &mut page)?;
     items::add(&mut page, readable, product)?;
-    Ok(PageRead { page, items: count, total_count: total.and_then(|total| decimal::total(total.get())) })
+    let total_count = total.and_then(|total| decimal::total(total.get()));
+    Ok(PageRead { page, items: count, total_count, ..PageRead::default() })
 }
 
 fn product(item: &MenuItem<'_>, read: &mut Reader<'_>) -> Product {
     let price = OptionPrice { rec: read.amount(item.price, "price"), ..OptionPrice::default() };
-    let option =
-        OptionOffer { label: NO_LABEL.to_owned(), net_weight_mg: None, price, stock: OptionStock::default() };
+    let option = OptionOffer { label: NO_LABEL.to_owned(), net_weight_mg: None, price, stock: OptionStock::default() };
     let offer = Offer::new(vec![option], true);
     Product {
         brand_name_raw: read.text(item.brand, "brand"),
         category: read.text(item.category, "category"),
-        price_rec: offer.rec.price,
-        is_in_stock: offer.stock_status.is_sellable(),
-        stock_status: offer.stock_status,
-        variants: offer.variants,
         // the platform has no more
-        ..Product::default()
+        ..offer.into_product()
     }
 }

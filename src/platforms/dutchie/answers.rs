@@ -1,11 +1,10 @@
-//! The meaning of Dutchie's answers: data, a stale hash, errors (with or without data), or nothing to be
+//! The meaning of Dutchie's answers about stores: data, a stale hash, errors (with or without data), or nothing to be
 //! read. Statuses, challenge pages and proxies have been judged before.
 
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::normalize::{self, PageRead};
 use crate::platforms::answer_errors::{truncated, unreadable};
 use crate::platforms::graphql;
 use crate::platforms::reading::errors::{self, Cost};
@@ -16,18 +15,6 @@ use domain::store::FoundStore;
 
 /// Maximum number of stores in one answer: a state has hundreds.
 const MAX_STORES: usize = 5000;
-/// Reads the page of that number of a menu.
-pub fn read_menu_page(
-    operation: &str,
-    response: &Response,
-    number: usize,
-    max_items: usize,
-) -> Result<PageRead, FetchError> {
-    match normalize::read_page(number, &response.body, max_items) {
-        Ok(page) => response.require_success().map(|()| page),
-        Err(error) => Err(graphql::menu_error(operation, response, error, false)),
-    }
-}
 
 /// Reads the stores of an answer by `read`; there may be none. A store of which a field failed is read without it.
 pub fn read_stores(

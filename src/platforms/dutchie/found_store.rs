@@ -5,6 +5,7 @@ use serde_json::Value;
 use url::Url;
 
 use super::{MenuUrl, requests};
+use crate::platforms::found_store::rejection_reason;
 use crate::platforms::reading::value::{self, degrees, key, text};
 use domain::store::{FoundStore, RejectionReason};
 use domain::switches::word;
@@ -40,7 +41,7 @@ pub fn read(store: &Value, base_url: &Url) -> Option<FoundStore> {
         name: text(&store["name"]).unwrap_or_default(),
         menu_url: menu_url(store, slug.as_deref(), base_url),
         slug,
-        address: address(store),
+        address: value::lines([&location["ln1"], &location["ln2"]]).or_else(|| text(&store["address"])),
         city: text(&location["city"]),
         state: value::state(&location["state"]),
         zip: text(&location["zipcode"]),
@@ -54,23 +55,19 @@ pub fn read(store: &Value, base_url: &Url) -> Option<FoundStore> {
         email: text(&store["email"]),
         ..FoundStore::default()
     };
-    found.rejection_reason = rejection_reason(&found);
+    found.rejection_reason = rejection_reason(&found, own_reason(&found));
     Some(found)
 }
 
-fn rejection_reason(store: &FoundStore) -> Option<RejectionReason> {
-    if store.name.is_empty() {
-        return Some(RejectionReason::NoName);
-    }
+fn own_reason(store: &FoundStore) -> Option<RejectionReason> {
     if is_test_store(&store.name) || store.slug.as_deref().is_some_and(is_test_store) {
         return Some(RejectionReason::NotAStore);
     }
     match store.status.as_deref().and_then(|status| word(status, &STATUSES)) {
-        Some(Status::Open) => {}
-        Some(Status::Closed) => return Some(RejectionReason::NotOpen),
-        None => return Some(RejectionReason::UnknownStatus),
+        Some(Status::Open) => None,
+        Some(Status::Closed) => Some(RejectionReason::NotOpen),
+        None => Some(RejectionReason::UnknownStatus),
     }
-    store.state.is_none().then_some(RejectionReason::NoUsState)
 }
 
 /// Compares whole words: "Greatest Demos of Contest" is a store.
@@ -85,11 +82,6 @@ fn menu_url(store: &Value, slug: Option<&str>, base_url: &Url) -> Option<String>
     let given = [&store["menuUrl"], &store["embeddedMenuUrl"]].into_iter().filter_map(text);
     let usable = given.into_iter().find(|address| MenuUrl::parse(address).is_some());
     usable.or_else(|| Some(requests::at(base_url, &format!("/dispensary/{}", slug?)).to_string()))
-}
-
-fn address(store: &Value) -> Option<String> {
-    let lines: Vec<String> = ["ln1", "ln2"].iter().filter_map(|line| text(&store["location"][line])).collect();
-    if lines.is_empty() { text(&store["address"]) } else { Some(lines.join(", ")) }
 }
 
 #[cfg(test)]

@@ -18,7 +18,8 @@ use url::Url;
 use super::answer_errors::{other_store, wrong_store};
 use super::definition::bodies;
 use super::{
-    Adapter, AddressField, BadPlatform, Definition, DiscoveryPoint, MenuPart, PersistedQueries, Query, StoresPart,
+    Adapter, BadPlatform, Definition, DiscoveryPoint, MenuPart, NO_ADDRESS, NO_PLATFORM_ID, PersistedQueries, Query,
+    StoresPart, graphql, not_addressable,
 };
 use crate::stealth::{FetchError, Request, Response};
 use domain::query_hash::QueryHash;
@@ -112,10 +113,6 @@ impl Adapter for Dutchie {
         Some(self)
     }
 
-    fn announces_total(&self) -> bool {
-        true
-    }
-
     fn endpoint(&self, store: Option<&Store>) -> Result<Url, FetchError> {
         match store {
             Some(store) => requests::endpoint(&self.base_url, &self.api_path, store),
@@ -124,21 +121,12 @@ impl Adapter for Dutchie {
     }
 
     fn resolve_query(&self, store: &Store) -> Result<Query, FetchError> {
-        let Some(name_or_id) = entry(store).or_else(|| store.slug.clone()) else {
-            let reason = "has neither a menu_url of a known form nor a slug: set one of them";
-            return Err(FetchError::NotAddressable { store: store.name.clone(), reason });
-        };
+        // the name in its menu URL goes before its slug
+        let named = store.menu_url.as_deref().and_then(menu_url::key).or_else(|| store.slug.clone());
+        let name_or_id = named.ok_or_else(|| not_addressable(store, NO_ADDRESS))?;
         let endpoint = self.endpoint(Some(store))?;
         let referer = requests::menu_referer(&endpoint, store);
         Ok(self.stores_query(endpoint, referer, StoreFilter::ByName { name_or_id: &name_or_id }))
-    }
-
-    fn leading_field(&self, store: &Store) -> AddressField {
-        if entry(store).is_some() { AddressField::MenuUrl } else { AddressField::Slug }
-    }
-
-    fn lists_stores(&self) -> bool {
-        true
     }
 
     fn discovery_query(&self, point: &DiscoveryPoint) -> Result<Query, FetchError> {
@@ -150,10 +138,7 @@ impl Adapter for Dutchie {
     }
 
     fn menu_query(&self, store: &Store) -> Result<Query, FetchError> {
-        let Some(id) = store.platform_dispensary_id.clone() else {
-            let reason = "has no platform id: run an entry_point_discovery of it";
-            return Err(FetchError::NotAddressable { store: store.name.clone(), reason });
-        };
+        let id = store.platform_dispensary_id.clone().ok_or_else(|| not_addressable(store, NO_PLATFORM_ID))?;
         let endpoint = self.endpoint(Some(store))?;
         let referer = requests::menu_referer(&endpoint, store);
         Ok(self.menu_page_query(endpoint, referer, &MenuCursor::first(id)))
@@ -191,23 +176,15 @@ impl Adapter for Dutchie {
     fn read_menu(&self, query: &Query, response: &Response) -> Result<MenuPart, FetchError> {
         let cursor: MenuCursor = query.cursor()?;
         let max_items = MAX_PAGE_FACTOR * self.per_page as usize;
-        let read = answers::read_menu_page(query.operation, response, cursor.page(), max_items)?;
-        if let Some(other) = other_store(&read.stores, cursor.dispensary_id()) {
-            return Err(wrong_store(response, cursor.dispensary_id(), other));
+        let read = normalize::read_page(cursor.page as usize, &response.body, max_items);
+        let read = graphql::menu_page(query.operation, response, read, false)?;
+        if let Some(other) = other_store(&read.stores, &cursor.dispensary_id) {
+            return Err(wrong_store(response, &cursor.dispensary_id, other));
         }
         let next = cursor.after(&read, self.per_page);
-        Ok(MenuPart {
-            page: read.page,
-            total_count: read.total_count,
-            is_estimate: false,
-            next: next.map(|cursor| self.menu_page_query(query.endpoint.clone(), query.referer.clone(), &cursor)),
-        })
+        let next = next.map(|cursor| self.menu_page_query(query.endpoint.clone(), query.referer.clone(), &cursor));
+        Ok(read.into_part(next))
     }
-}
-
-/// The store's name in its menu URL, which goes before its slug.
-fn entry(store: &Store) -> Option<String> {
-    store.menu_url.as_deref().and_then(menu_url::key)
 }
 
 /// 24 hex digits; another form may be a slug.

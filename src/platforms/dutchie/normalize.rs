@@ -13,36 +13,21 @@ mod wire;
 use std::collections::HashMap;
 
 use crate::platforms::offer::{NO_LABEL, Offer};
+use crate::platforms::page_read::{self, PageRead};
 use crate::platforms::reading::brand::brand;
 use crate::platforms::reading::potency;
 use crate::platforms::reading::reader::{self, Reader};
 use crate::platforms::reading::text::text;
 use crate::platforms::reading::time::time;
 use domain::menu::product::{Product, UpstreamStatus};
-use domain::menu::{MenuBuilder, NormalMenu, NormalPage, NormaliseError, Warning, Warnings};
+use domain::menu::{NormalMenu, NormalPage, NormaliseError, Warning, Warnings};
 use domain::switches::word;
 use special::PageSpecials;
 use wire::{Answer, Image, Items, Page, ScannedItems, WireProduct};
 
-/// One page, normalised, and the facts of it that a crawl needs.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct PageRead {
-    pub page: NormalPage,
-    /// Items on the page, readable or not.
-    pub items: usize,
-    pub total_count: Option<usize>,
-    pub total_pages: Option<usize>,
-    /// The stores that its products say they are of, and how many say so.
-    pub stores: HashMap<String, usize>,
-}
-
 /// Normalises the pages of one crawl.
 pub fn normalise(pages: &[&[u8]]) -> Result<NormalMenu, NormaliseError> {
-    let mut menu = MenuBuilder::default();
-    for (number, body) in pages.iter().enumerate() {
-        menu.add(read_page(number, body, wire::MAX_ITEMS)?.page)?;
-    }
-    Ok(menu.build())
+    page_read::normalise(pages, |number, body| read_page(number, body, wire::MAX_ITEMS))
 }
 
 /// Normalises one page of at most `max_items`.
@@ -55,7 +40,7 @@ pub fn read_page(number: usize, body: &[u8], max_items: usize) -> Result<PageRea
     }
     let stores = count_stores(items.products());
     let page = normal_page(number, &items, has_odd_total)?;
-    Ok(PageRead { page, items: items.len(), total_count, total_pages, stores })
+    Ok(PageRead { page, items: items.len(), total_count, total_pages, stores, ..PageRead::default() })
 }
 
 fn normal_page(number: usize, items: &Items<'_>, has_odd_total: bool) -> Result<NormalPage, NormaliseError> {
@@ -133,28 +118,18 @@ fn normalise_product<'a>(
         category: read.text(item.category, "type"),
         subcategory: read.text(item.subcategory, "subcategory"),
         strain_type: read.text(item.strain_type, "strainType").filter(|strain| !strain.eq_ignore_ascii_case(NO_LABEL)),
-        price_rec: offer.rec.price,
-        price_med: offer.med.price,
-        special_price_rec: offer.rec.special,
-        special_price_med: offer.med.special,
-        is_on_special: offer.is_on_special(),
         thc: potency::potency(item.thc_content, "THCContent", &mut read),
         cbd: potency::potency(item.cbd_content, "CBDContent", &mut read),
-        quantity: offer.quantity,
-        quantity_censored: offer.is_quantity_censored(),
-        is_in_stock: offer.stock_status.is_sellable(),
-        stock_status: offer.stock_status,
         upstream_status,
         image_url: image(item, &mut read),
         brand_image_url: brand.image_url,
         specials: specials.read(item.special_data, &mut read),
-        // its terpenes are empty, and its effects are votes
-        attributes: None,
         upstream_created_at: time(item.created_at, "createdAt", &mut read),
         upstream_updated_at: time(item.updated_at, "updatedAt", &mut read),
-        variants: offer.variants,
         has_unknown_unit: read.has_unknown_unit(),
         provider_product_id: id,
+        // no attributes: its terpenes are empty, and its effects are votes
+        ..offer.into_product()
     }
 }
 

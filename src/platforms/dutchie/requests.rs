@@ -9,30 +9,22 @@ use serde::{Deserialize, Serialize, Serializer};
 use url::Url;
 
 use super::menu_url::MenuUrl;
-use super::normalize::PageRead;
-use crate::platforms::Query;
+use crate::platforms::page_read::PageRead;
+use crate::platforms::{Query, graphql, json_text};
 use crate::stealth::{FetchError, Request, RequestKind};
 use domain::store::Store;
 
 /// Position of a crawl in a menu.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MenuCursor {
-    dispensary_id: String,
+    pub dispensary_id: String,
     /// Number of the page, from 0.
-    page: u32,
+    pub page: u32,
     /// Page count, as page 0 stated it.
     total_pages: Option<u32>,
 }
 
 impl MenuCursor {
-    pub fn dispensary_id(&self) -> &str {
-        &self.dispensary_id
-    }
-
-    pub fn page(&self) -> usize {
-        self.page as usize
-    }
-
     pub fn first(dispensary_id: String) -> Self {
         MenuCursor { dispensary_id, page: 0, total_pages: None }
     }
@@ -100,7 +92,7 @@ pub fn menu_variables(cursor: &MenuCursor, per_page: u32) -> String {
         page: cursor.page,
         per_page,
     };
-    json(&variables)
+    json_text(&variables)
 }
 
 #[derive(Serialize)]
@@ -129,7 +121,7 @@ pub enum StoreFilter<'a> {
 }
 
 pub fn store_variables(filter: StoreFilter<'_>) -> String {
-    json(&StoreVariables { dispensary_filter: filter })
+    json_text(&StoreVariables { dispensary_filter: filter })
 }
 
 /// JavaScript writes 150 where Rust writes 150.0.
@@ -152,24 +144,6 @@ struct PersistedQuery<'a> {
     version: u8,
     #[serde(rename = "sha256Hash")]
     hash: &'a str,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct FullTextBody<'a> {
-    operation_name: &'a str,
-    #[serde(serialize_with = "as_raw_json")]
-    variables: &'a str,
-    query: &'a str,
-}
-
-fn as_raw_json<S: Serializer>(text: &str, serializer: S) -> Result<S::Ok, S::Error> {
-    serde_json::from_str::<&serde_json::value::RawValue>(text).map_err(serde::ser::Error::custom)?.serialize(serializer)
-}
-
-/// Writes JSON, which cannot fail: strings, finite numbers, and JSON that this file wrote.
-fn json(value: &impl Serialize) -> String {
-    serde_json::to_string(value).unwrap_or_default()
 }
 
 const BAD_HOST: &str = "it is not a host such as menu.example.com:8443";
@@ -226,7 +200,7 @@ const URI_COMPONENT: &AsciiSet = &NON_ALPHANUMERIC
 
 /// A GET that names its query by hash.
 pub fn by_hash(query: &Query, hash: &str) -> Request {
-    let extensions = json(&Extensions { persisted_query: PersistedQuery { version: 1, hash } });
+    let extensions = json_text(&Extensions { persisted_query: PersistedQuery { version: 1, hash } });
     let encoded = |text| utf8_percent_encode(text, URI_COMPONENT);
     let mut url = query.endpoint.clone();
     url.set_query(Some(&format!(
@@ -240,8 +214,7 @@ pub fn by_hash(query: &Query, hash: &str) -> Request {
 
 /// A POST of the query's whole text.
 pub fn by_text(query: &Query, document: &str) -> Request {
-    let body = FullTextBody { operation_name: query.operation, variables: &query.parameters, query: document };
-    request(RequestKind::FetchWithBody, query.endpoint.clone(), query, Some(Bytes::from(json(&body))))
+    request(RequestKind::FetchWithBody, query.endpoint.clone(), query, Some(graphql::body(query, document)))
 }
 
 /// The headers have the order in which Dutchie's client sets them. Apollo refuses a GET without a non-simple

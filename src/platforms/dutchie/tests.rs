@@ -5,7 +5,7 @@ use rstest::rstest;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::platforms::tests;
+use crate::platforms::{AddressField, tests};
 use crate::stealth::RequestKind;
 
 fn adapter() -> Dutchie {

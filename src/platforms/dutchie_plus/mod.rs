@@ -8,14 +8,15 @@ pub mod normalize;
 
 use std::sync::Arc;
 
-use bytes::Bytes;
 use serde_json::json;
-use serde_json::value::RawValue;
 use url::Url;
 
 use super::answer_errors::unreadable;
 use super::definition::bodies;
-use super::{Adapter, AddressField, BadPlatform, Definition, DiscoveryPoint, MenuPart, Query, StoresPart, graphql};
+use super::{
+    Adapter, AddressField, BadPlatform, Definition, DiscoveryPoint, MenuPart, Query, StoresPart, graphql,
+    not_addressable,
+};
 use crate::stealth::{FetchError, Request, RequestKind, Response, Secrets};
 use domain::store::{FoundStore, Platform, Store};
 use settings::{PlatformSettings, Secret};
@@ -73,8 +74,7 @@ impl Adapter for DutchiePlus {
     }
 
     fn resolve_query(&self, store: &Store) -> Result<Query, FetchError> {
-        let reason = "has no retailer id: import it again with its id as platform_dispensary_id";
-        Err(FetchError::NotAddressable { store: store.name.clone(), reason })
+        Err(not_addressable(store, "has no retailer id: import it again with its id as platform_dispensary_id"))
     }
 
     fn leading_field(&self, _: &Store) -> AddressField {
@@ -106,15 +106,6 @@ impl Adapter for DutchiePlus {
     }
 
     fn request(&self, query: &Query) -> Option<Request> {
-        let variables: &RawValue = serde_json::from_str(&query.parameters).ok()?;
-        let text = self.data.menu_document();
-        // in the order of a GraphQL client
-        let body = [
-            ("operationName", json!(query.operation).to_string()),
-            ("variables", variables.get().to_owned()),
-            ("query", json!(text).to_string()),
-        ];
-        let fields: Vec<String> = body.iter().map(|(name, value)| format!("\"{name}\":{value}")).collect();
         let script_headers = vec![
             ("accept", "application/json".to_owned()),
             ("content-type", "application/json".to_owned()),
@@ -123,7 +114,7 @@ impl Adapter for DutchiePlus {
         Some(Request {
             script_headers,
             secrets: Secrets { headers: &["authorization"], ..Secrets::default() },
-            body: Some(Bytes::from(format!("{{{}}}", fields.join(",")))),
+            body: Some(graphql::body(query, self.data.menu_document())),
             ..Request::new(RequestKind::FetchWithBody, query.endpoint.clone(), query.referer.clone())
         })
     }
@@ -137,13 +128,8 @@ impl Adapter for DutchiePlus {
     }
 
     fn read_menu(&self, query: &Query, response: &Response) -> Result<MenuPart, FetchError> {
-        match normalize::read_menu(0, &response.body) {
-            Ok(read) => {
-                response.require_success()?;
-                Ok(MenuPart { page: read.page, total_count: read.total_count, ..MenuPart::default() })
-            }
-            Err(error) => Err(graphql::menu_error(query.operation, response, error, true)),
-        }
+        let read = normalize::read_menu(0, &response.body);
+        Ok(graphql::menu_page(query.operation, response, read, true)?.into_part(None))
     }
 }
 

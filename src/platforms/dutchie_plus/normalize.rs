@@ -7,33 +7,23 @@ mod wire;
 mod words;
 
 use crate::platforms::offer::{NO_LABEL, Offer, OptionOffer, OptionPrice, OptionStock};
+use crate::platforms::page_read::{self, PageRead};
 use crate::platforms::reading::brand::brand;
 use crate::platforms::reading::errors::{self, Cost};
 use crate::platforms::reading::reader::{self, Reader};
 use crate::platforms::reading::text::text;
-use crate::platforms::reading::{Raw, decimal, potency};
+use crate::platforms::reading::{Raw, decimal, items, potency};
 use domain::menu::product::Product;
-use domain::menu::{MenuBuilder, NormalMenu, NormalPage, NormaliseError, Warning, Warnings};
+use domain::menu::{NormalMenu, NormalPage, NormaliseError, Warnings};
 use wire::{Answer, MAX_PRODUCTS, Menu, WireProduct, WireVariant};
-
-/// A menu, and how many products it announced.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct MenuRead {
-    pub page: NormalPage,
-    pub total_count: Option<usize>,
-}
 
 /// Normalises the answers of one crawl.
 pub fn normalise(answers: &[&[u8]]) -> Result<NormalMenu, NormaliseError> {
-    let mut menu = MenuBuilder::default();
-    for (number, body) in answers.iter().enumerate() {
-        menu.add(read_menu(number, body)?.page)?;
-    }
-    Ok(menu.build())
+    page_read::normalise(answers, read_menu)
 }
 
 /// Normalises one answer; `number` names it in errors.
-pub fn read_menu(number: usize, body: &[u8]) -> Result<MenuRead, NormaliseError> {
+pub fn read_menu(number: usize, body: &[u8]) -> Result<PageRead, NormaliseError> {
     let text = text(body).ok_or(NormaliseError::Truncated { page: number })?;
     let (Menu { products, products_count }, cost) = parse(number, &text)?;
     let not_a_menu = |why: String| NormaliseError::NotAMenu { page: number, why };
@@ -41,47 +31,31 @@ pub fn read_menu(number: usize, body: &[u8]) -> Result<MenuRead, NormaliseError>
     if products.dropped > 0 {
         return Err(not_a_menu(format!("more than {MAX_PRODUCTS} products")));
     }
-    let failed = cost.failed_of(products.kept.len()).ok_or(NormaliseError::HasErrors { page: number })?;
+    let items = products.kept.len();
+    let failed = cost.failed_of(items).ok_or(NormaliseError::HasErrors { page: number })?;
     let mut page = NormalPage::default();
     for (index, raw) in products.kept.into_iter().enumerate() {
-        match item(raw.get()).filter(|_| !failed.contains(&index)) {
+        match items::item::<WireProduct<'_>>(raw).filter(|_| !failed.contains(&index)) {
             Some((id, item)) => {
                 let product = product(id, &item, &mut page.warnings);
                 page.push(product)?;
             }
-            None => page.warnings.push(unreadable()),
+            None => page.warnings.push(items::unreadable("no product with an id, or it failed")),
         }
     }
-    Ok(MenuRead { page, total_count: products_count.and_then(|raw| decimal::total(raw.get())) })
-}
-
-fn unreadable() -> Warning {
-    Warning {
-        provider_product_id: None,
-        kind: "unreadable_item",
-        detail: "no product with an id, or it failed".to_owned(),
-    }
+    let total_count = products_count.and_then(|raw| decimal::total(raw.get()));
+    Ok(PageRead { page, items, total_count, ..PageRead::default() })
 }
 
 /// The menu, and the cost of the errors beside it.
 fn parse(number: usize, text: &str) -> Result<(Menu<'_>, Cost), NormaliseError> {
-    let answer: Answer<'_> = serde_json::from_str(text).map_err(|error| match error.is_eof() {
-        true => NormaliseError::Truncated { page: number },
-        false => NormaliseError::NotAMenu { page: number, why: error.to_string() },
-    })?;
+    let answer: Answer<'_> = items::answer(number, text)?;
     let cost = errors::cost(answer.errors, &["menu", "products"]);
     match (answer.data.and_then(|data| data.menu), cost) {
         (Some(menu), cost @ (Cost::Nothing | Cost::Elements(_))) => Ok((menu, cost)),
         (None, Cost::Nothing) => Err(NormaliseError::NotAMenu { page: number, why: "no menu in it".to_owned() }),
         (_, Cost::Answer) | (None, Cost::Elements(_)) => Err(NormaliseError::HasErrors { page: number }),
     }
-}
-
-/// None if it is not an object, or has no id that could be a key.
-fn item(text: &str) -> Option<(String, WireProduct<'_>)> {
-    // a list would be read as an object's fields in order
-    let item: WireProduct<'_> = if text.starts_with('{') { serde_json::from_str(text).ok()? } else { return None };
-    Some((reader::key_text(item.id)?, item))
 }
 
 fn product(id: String, item: &WireProduct<'_>, warnings: &mut Warnings) -> Product {
@@ -91,48 +65,24 @@ fn product(id: String, item: &WireProduct<'_>, warnings: &mut Warnings) -> Produ
     let offer = Offer::new(options(item.variants, &mut read), true);
     Product {
         enterprise_product_id: read.text(item.enterprise_product_id, "enterpriseProductId"),
-        name_raw: name(item, &mut read).unwrap_or_else(|| id.clone()),
+        name_raw: items::name(item, &mut read).unwrap_or_else(|| id.clone()),
         brand_name_raw: brand.name,
         category: read.text(item.category, "category").and_then(words::category),
         subcategory: read.text(item.subcategory, "subcategory").and_then(words::subcategory),
         strain_type: read.text(item.strain_type, "strainType").and_then(words::strain_type),
-        price_rec: offer.rec.price,
-        price_med: offer.med.price,
-        special_price_rec: offer.rec.special,
-        special_price_med: offer.med.special,
-        is_on_special: offer.is_on_special(),
         thc: potency::potency(item.potency_thc, "potencyThc", &mut read),
         cbd: potency::potency(item.potency_cbd, "potencyCbd", &mut read),
-        quantity: offer.quantity,
-        quantity_censored: offer.is_quantity_censored(),
-        is_in_stock: offer.stock_status.is_sellable(),
-        stock_status: offer.stock_status,
         image_url: read.address(item.image, "image"),
         brand_image_url: brand.image_url,
-        variants: offer.variants,
         provider_product_id: id,
         // the platform has no more
-        ..Product::default()
+        ..offer.into_product()
     }
-}
-
-fn name(item: &WireProduct<'_>, read: &mut Reader<'_>) -> Option<String> {
-    let name = read.text(item.name, "name");
-    if name.is_none() {
-        read.warn("no_name", "no name");
-    }
-    name
 }
 
 fn options(variants: Raw<'_>, read: &mut Reader<'_>) -> Vec<OptionOffer> {
-    let variants = read.list(variants, "variants");
-    variants
-        .into_iter()
-        .filter_map(|raw| {
-            let variant: WireVariant<'_> = read.object(Some(raw), "variants")?;
-            Some(option(&variant, read))
-        })
-        .collect()
+    let variants = read.list(variants, "variants").into_iter();
+    variants.filter_map(|raw| Some(option(&read.object(Some(raw), "variants")?, read))).collect()
 }
 
 fn option(variant: &WireVariant<'_>, read: &mut Reader<'_>) -> OptionOffer {

@@ -6,6 +6,7 @@ use serde_json::Value;
 use url::Url;
 
 use super::menu_url::is_id;
+use crate::platforms::found_store::rejection_reason;
 use crate::platforms::menu_address::is_name;
 use crate::platforms::reading::value::{degrees, key, text};
 use domain::store::{FoundStore, RejectionReason, us_states};
@@ -46,7 +47,8 @@ pub fn read(store: &Value, page_url: &Url) -> Option<FoundStore> {
         platform_dispensary_id: id,
         ..FoundStore::default()
     };
-    found.rejection_reason = rejection_reason(&found, store);
+    let is_closed = store["visible"] == false || store["product_count"] == 0;
+    found.rejection_reason = rejection_reason(&found, is_closed.then_some(RejectionReason::NotOpen));
     Some(found)
 }
 
@@ -68,16 +70,6 @@ fn state(store: &Value) -> Option<String> {
 
 fn time_zone(name: &str) -> Option<String> {
     TIME_ZONES.iter().find(|(known, _)| *known == name).map(|(_, zone)| (*zone).to_owned())
-}
-
-fn rejection_reason(found: &FoundStore, store: &Value) -> Option<RejectionReason> {
-    if found.name.is_empty() {
-        return Some(RejectionReason::NoName);
-    }
-    if store["visible"] == false || store["product_count"] == 0 {
-        return Some(RejectionReason::NotOpen);
-    }
-    found.state.is_none().then_some(RejectionReason::NoUsState)
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ use url::{Url, form_urlencoded};
 use super::answer_errors::{other_store, unreadable, wrong_store};
 use super::definition::bodies;
 use super::{
-    Adapter, AddressField, BadPlatform, Definition, DiscoveryPoint, MenuPart, PageKey, Query, StoresPart, rest,
+    Adapter, BadPlatform, Definition, DiscoveryPoint, MenuPart, PageKey, Query, StoresPart, not_addressable, rest,
 };
 use crate::stealth::{FetchError, Request, RequestKind, Response, Secrets};
 use domain::store::{FoundStore, Platform, Store};
@@ -96,10 +96,6 @@ impl Adapter for Jane {
         Some(self)
     }
 
-    fn announces_total(&self) -> bool {
-        true
-    }
-
     fn endpoint(&self, _: Option<&Store>) -> Result<Url, FetchError> {
         Ok(self.menus.clone())
     }
@@ -109,27 +105,13 @@ impl Adapter for Jane {
     }
 
     fn resolve_query(&self, store: &Store) -> Result<Query, FetchError> {
-        let Some(name) = StoreName::of(store) else {
-            let reason = "has neither a menu_url with its number nor a slug: set one of them";
-            return Err(FetchError::NotAddressable { store: store.name.clone(), reason });
-        };
+        let reason = "has neither a menu_url with its number nor a slug: set one of them";
+        let name = StoreName::of(store).ok_or_else(|| not_addressable(store, reason))?;
         let referer = match &name {
             StoreName::Id(id) => self.page_of(store, id),
             StoreName::Slug(_) => self.pages.clone(),
         };
-        let endpoint = name.address(&self.pages);
-        Ok(Query { operation: STORE, endpoint, referer, parameters: String::new(), cursor: json!(name) })
-    }
-
-    fn leading_field(&self, store: &Store) -> AddressField {
-        match StoreName::of(store) {
-            Some(StoreName::Id(_)) => AddressField::MenuUrl,
-            _ => AddressField::Slug,
-        }
-    }
-
-    fn lists_stores(&self) -> bool {
-        true
+        Ok(rest::query(STORE, name.address(&self.pages), referer, json!(name)))
     }
 
     fn discovery_query(&self, point: &DiscoveryPoint) -> Result<Query, FetchError> {
@@ -137,10 +119,9 @@ impl Adapter for Jane {
     }
 
     fn menu_query(&self, store: &Store) -> Result<Query, FetchError> {
-        let Some(id) = store.platform_dispensary_id.clone().filter(|id| is_id(id)) else {
-            let reason = "has no number as its platform id: run an entry_point_discovery of it";
-            return Err(FetchError::NotAddressable { store: store.name.clone(), reason });
-        };
+        let reason = "has no number as its platform id: run an entry_point_discovery of it";
+        let id = store.platform_dispensary_id.clone().filter(|id| is_id(id));
+        let id = id.ok_or_else(|| not_addressable(store, reason))?;
         Ok(self.menu_page(self.page_of(store, &id), &MenuCursor::first(id)))
     }
 
@@ -170,9 +151,7 @@ impl Adapter for Jane {
 
     fn read_stores(&self, query: &Query, response: &Response) -> Result<StoresPart, FetchError> {
         let document = rest::document(query.operation, response)?;
-        let Some(hits) = document["hits"].as_array() else {
-            return Err(unreadable(response, "no hits in it".to_owned()));
-        };
+        let hits = rest::list(&document["hits"], "hits", response)?;
         let [pages, total] = ["nbPages", "nbHits"].map(|count| document[count].as_u64().unwrap_or_default());
         // those that are left out would be taken for vanished ones
         if total > pages.saturating_mul(u64::from(STORES_PER_PAGE)) {
@@ -187,15 +166,13 @@ impl Adapter for Jane {
 
     fn read_menu(&self, query: &Query, response: &Response) -> Result<MenuPart, FetchError> {
         let cursor: MenuCursor = query.cursor()?;
-        let read = normalize::read_page(cursor.page(), &response.body)
-            .map_err(|error| rest::menu_error(query.operation, response, error))?;
-        rest::require_success(query.operation, response)?;
-        if let Some(other) = other_store(&read.stores, cursor.store()) {
-            return Err(wrong_store(response, cursor.store(), other));
+        let read = rest::menu_page(query, response, |body| normalize::read_page(cursor.page as usize, body))?;
+        if let Some(other) = other_store(&read.stores, &cursor.store) {
+            return Err(wrong_store(response, &cursor.store, other));
         }
         let next = cursor.after(&read, self.per_page).map(|next| self.menu_page(query.referer.clone(), &next));
         let total_count = read.total_count.filter(|_| cursor.is_whole());
-        Ok(MenuPart { page: read.page, total_count, is_estimate: read.is_estimate, next })
+        Ok(MenuPart { total_count, ..read.into_part(next) })
     }
 }
 

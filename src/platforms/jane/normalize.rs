@@ -6,16 +6,19 @@
 mod attributes;
 mod wire;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
-use crate::platforms::offer::{Offer, OptionOffer, OptionPrice, OptionStock};
+use serde_json::value::RawValue;
+
+use crate::platforms::offer::{Menus, Offer, OptionOffer, OptionStock};
+use crate::platforms::page_read::{self, PageRead};
 use crate::platforms::reading::json_copy::copied;
 use crate::platforms::reading::reader::{self, Reader};
 use crate::platforms::reading::text::text;
-use crate::platforms::reading::{Raw, decimal};
+use crate::platforms::reading::{Raw, decimal, items, potency};
 use domain::menu::product::{Potency, PotencyUnit, Product, SpecialsJson};
 use domain::menu::size::{self, Size};
-use domain::menu::{MenuBuilder, NormalMenu, NormalPage, NormaliseError, Warning, Warnings};
+use domain::menu::{NormalMenu, NormaliseError};
 use wire::{Answer, MAX_HITS, WireHit, WirePhoto, WirePotency, WirePrices, WireSpecial};
 
 /// Labels of the options, in the menu's order, with their net weight.
@@ -38,46 +41,23 @@ const MAX_FACET_BYTES: usize = 64 << 10;
 /// Maximum size of the fields that make the specials of a product.
 const MAX_SPECIAL_BYTES: usize = 8 << 10;
 
-/// One answer, normalised, and the facts of it that a crawl needs.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct PageRead {
-    pub page: NormalPage,
-    /// Hits on the page, readable or not.
-    pub hits: usize,
-    pub total_count: Option<usize>,
-    /// Whether the total is an estimate.
-    pub is_estimate: bool,
-    pub total_pages: Option<usize>,
-    /// Number of hits by facet and value.
-    pub facets: BTreeMap<String, BTreeMap<String, u64>>,
-    /// The stores that hits say they are of, and how many say so.
-    pub stores: HashMap<String, usize>,
-}
-
 /// Normalises the answers of one crawl.
 pub fn normalise(answers: &[&[u8]]) -> Result<NormalMenu, NormaliseError> {
-    let mut menu = MenuBuilder::default();
-    for (number, body) in answers.iter().enumerate() {
-        menu.add(read_page(number, body)?.page)?;
-    }
-    Ok(menu.build())
+    page_read::normalise(answers, read_page)
 }
 
 /// Normalises one answer; `number` names it in errors.
 pub fn read_page(number: usize, body: &[u8]) -> Result<PageRead, NormaliseError> {
     let text = text(body).ok_or(NormaliseError::Truncated { page: number })?;
+    let answer: Answer<'_> = items::answer(number, &text)?;
     let not_a_menu = |why: String| NormaliseError::NotAMenu { page: number, why };
-    let answer: Answer<'_> = serde_json::from_str(&text).map_err(|error| match error.is_eof() {
-        true => NormaliseError::Truncated { page: number },
-        false => not_a_menu(error.to_string()),
-    })?;
     let hits = answer.hits.ok_or_else(|| not_a_menu("no hits in it".to_owned()))?;
     if hits.dropped > 0 {
         return Err(not_a_menu(format!("more than {MAX_HITS} hits")));
     }
-    let count = |raw: Raw<'_>| raw.and_then(|raw| decimal::total(raw.get()));
+    let count = |raw: Raw<'_>| decimal::total(raw?.get());
     let mut read = PageRead {
-        hits: hits.kept.len(),
+        items: hits.kept.len(),
         total_count: count(answer.nb_hits),
         is_estimate: answer.exhaustive_nb_hits.is_some_and(|raw| raw.get() == "false"),
         total_pages: count(answer.nb_pages),
@@ -85,9 +65,20 @@ pub fn read_page(number: usize, body: &[u8]) -> Result<PageRead, NormaliseError>
         ..PageRead::default()
     };
     for raw in hits.kept {
-        read.hit(raw.get())?;
+        add(&mut read, raw)?;
     }
     Ok(read)
+}
+
+fn add(read: &mut PageRead, raw: &RawValue) -> Result<(), NormaliseError> {
+    let Some((id, hit)) = items::item::<WireHit<'_>>(raw) else {
+        read.page.warnings.push(items::unreadable("no hit with an id"));
+        return Ok(());
+    };
+    if let Some(store) = reader::key_text(hit.store_id) {
+        *read.stores.entry(store).or_default() += 1;
+    }
+    items::add_one(&mut read.page, id, &hit, product)
 }
 
 fn facets(raw: Raw<'_>) -> Option<BTreeMap<String, BTreeMap<String, u64>>> {
@@ -95,84 +86,41 @@ fn facets(raw: Raw<'_>) -> Option<BTreeMap<String, BTreeMap<String, u64>>> {
     if json.len() > MAX_FACET_BYTES { None } else { serde_json::from_str(json).ok() }
 }
 
-impl PageRead {
-    fn hit(&mut self, text: &str) -> Result<(), NormaliseError> {
-        let Some((id, hit)) = hit(text) else {
-            let detail = "no hit with an id".to_owned();
-            self.page.warnings.push(Warning { provider_product_id: None, kind: "unreadable_item", detail });
-            return Ok(());
-        };
-        if let Some(store) = reader::key_text(hit.store_id) {
-            *self.stores.entry(store).or_default() += 1;
-        }
-        let product = product(id, &hit, &mut self.page.warnings);
-        self.page.push(product)
-    }
-}
-
-/// None if it is not an object, or has no id that could be a key.
-fn hit(text: &str) -> Option<(String, WireHit<'_>)> {
-    // a list would be read as an object's fields in order
-    let hit: WireHit<'_> = if text.starts_with('{') { serde_json::from_str(text).ok()? } else { return None };
-    let id = reader::key_text(hit.product_id).or_else(|| reader::key_text(hit.object_id))?;
-    Some((id, hit))
-}
-
-fn product(id: String, hit: &WireHit<'_>, warnings: &mut Warnings) -> Product {
-    let mut read = Reader::new(&id, warnings);
+/// The product, without the fields that every item has.
+fn product(hit: &WireHit<'_>, read: &mut Reader<'_>) -> Product {
     let kind = read.text(hit.kind, "kind");
     let by_weight = kind.as_deref().is_some_and(|kind| BY_WEIGHT.contains(&kind.replace('_', "-").as_str()));
     // sold-out products leave the index
-    let offer = Offer::new(options(hit, by_weight, &mut read), true);
-    let (thc, cbd) = potencies(hit, by_weight, &mut read);
+    let offer = Offer::new(options(hit, by_weight, read), true);
+    let (thc, cbd) = potencies(hit, by_weight, read);
     Product {
         enterprise_product_id: reader::key_text(hit.product_id),
-        name_raw: name(hit, &mut read).unwrap_or_else(|| id.clone()),
         brand_name_raw: read.text(hit.brand, "brand"),
         category: kind,
         subcategory: read
             .text(hit.root_subtype, "root_subtype")
             .or_else(|| read.text(hit.kind_subtype, "kind_subtype")),
         strain_type: read.text(hit.category, "category"),
-        price_rec: offer.rec.price,
-        price_med: offer.med.price,
-        special_price_rec: offer.rec.special,
-        special_price_med: offer.med.special,
-        is_on_special: offer.is_on_special(),
         thc,
         cbd,
-        quantity: offer.quantity,
-        quantity_censored: offer.is_quantity_censored(),
-        is_in_stock: offer.stock_status.is_sellable(),
-        stock_status: offer.stock_status,
-        image_url: image(hit, &mut read),
+        image_url: image(hit, read),
         brand_image_url: read.address(hit.brand_logo_url, "brand_logo_url"),
         specials: specials(hit),
-        attributes: attributes::attributes(hit, &mut read),
-        variants: offer.variants,
-        provider_product_id: id,
+        attributes: attributes::attributes(hit, read),
         // the index has no more
-        ..Product::default()
+        ..offer.into_product()
     }
-}
-
-fn name(hit: &WireHit<'_>, read: &mut Reader<'_>) -> Option<String> {
-    let name = read.text(hit.name, "name");
-    if name.is_none() {
-        read.warn("no_name", "no name");
-    }
-    name
 }
 
 fn options(hit: &WireHit<'_>, by_weight: bool, read: &mut Reader<'_>) -> Vec<OptionOffer> {
-    let menus = Menus::of(hit, read);
+    let menus = menus(hit, read);
     let prices = WEIGHTS.into_iter().zip(hit.prices());
     let options = prices.filter_map(|((label, mg), raw)| {
         let (regular, special) = prices_of(&raw, read)?;
         Some(OptionOffer {
             label: label.to_owned(),
             net_weight_mg: mg.or_else(|| weight_of_each(hit, by_weight, read)),
-            price: menus.price(regular, special),
+            price: menus.price(Some(regular), special),
             stock: OptionStock::default(),
         })
     });
@@ -204,30 +152,12 @@ fn weight_of_each(hit: &WireHit<'_>, by_weight: bool, read: &mut Reader<'_>) -> 
     grams.filter(|grams| *grams > 0.0 && *grams < MAX_GRAMS).map(|grams| (grams * 1000.0).round() as i64)
 }
 
-/// The menus that a hit is on.
-struct Menus {
-    is_medical: bool,
-    is_recreational: bool,
-}
-
-impl Menus {
-    /// A hit that names none is on the recreational one.
-    fn of(hit: &WireHit<'_>, read: &mut Reader<'_>) -> Menus {
-        let named = read.texts(hit.store_types, "store_types");
-        let has = |word: &str| named.iter().any(|name| name.eq_ignore_ascii_case(word));
-        let is_medical = has("medical");
-        Menus { is_medical, is_recreational: has("recreational") || !is_medical }
-    }
-
-    fn price(&self, regular: i32, special: Option<i32>) -> OptionPrice {
-        let (rec, med) = (self.is_recreational, self.is_medical);
-        OptionPrice {
-            rec: Some(regular).filter(|_| rec),
-            med: Some(regular).filter(|_| med),
-            special_rec: special.filter(|_| rec),
-            special_med: special.filter(|_| med),
-        }
-    }
+/// The menus that a hit is on: one that names none is on the recreational one.
+fn menus(hit: &WireHit<'_>, read: &mut Reader<'_>) -> Menus {
+    let named = read.texts(hit.store_types, "store_types");
+    let has = |word: &str| named.iter().any(|name| name.eq_ignore_ascii_case(word));
+    let is_medical = has("medical");
+    Menus { is_medical, is_recreational: has("recreational") || !is_medical }
 }
 
 /// Percentages of what is sold by weight; the milligrams that the dosage names of the rest.
@@ -236,11 +166,7 @@ fn potencies(hit: &WireHit<'_>, by_weight: bool, read: &mut Reader<'_>) -> (Opti
         let dosage = read.text(hit.dosage, "dosage").unwrap_or_default();
         return (dose(&dosage, "thc"), dose(&dosage, "cbd"));
     }
-    let batches: Vec<WirePotency<'_>> = read
-        .list(hit.inventory_potencies, "inventory_potencies")
-        .into_iter()
-        .filter_map(|raw| read.object(Some(raw), "inventory_potencies"))
-        .collect();
+    let batches: Vec<WirePotency<'_>> = read.objects(hit.inventory_potencies, "inventory_potencies");
     let thc = percentage([hit.percent_thc, hit.product_percent_thc], batches.iter().map(|batch| batch.thc_potency));
     let cbd = percentage([hit.percent_cbd, hit.product_percent_cbd], batches.iter().map(|batch| batch.cbd_potency));
     (thc, cbd)
@@ -249,12 +175,11 @@ fn potencies(hit: &WireHit<'_>, by_weight: bool, read: &mut Reader<'_>) -> (Opti
 /// The batch's, otherwise the product's, otherwise the range of the options'.
 fn percentage<'a>(single: [Raw<'a>; 2], options: impl Iterator<Item = Raw<'a>>) -> Option<Potency> {
     let number = |raw: Raw<'_>| decimal::float(raw?.get()).filter(|percent| *percent >= 0.0);
-    if let Some(percent) = single.into_iter().find_map(number) {
-        return Some(potency(percent, percent, PotencyUnit::Percentage));
-    }
-    let options: Vec<f64> = options.filter_map(number).collect();
-    let (min, max) = (options.iter().copied().reduce(f64::min)?, options.iter().copied().reduce(f64::max)?);
-    Some(potency(min, max, PotencyUnit::Percentage))
+    let values: Vec<f64> = match single.into_iter().find_map(number) {
+        Some(percent) => vec![percent],
+        None => options.filter_map(number).collect(),
+    };
+    if values.is_empty() { None } else { potency::range(values, Some(PotencyUnit::Percentage)) }
 }
 
 /// `100mg CBD/50mg THC`: the part that names the substance.
@@ -264,11 +189,7 @@ fn dose(dosage: &str, substance: &str) -> Option<Potency> {
         part.strip_suffix(substance).map(|amount| amount.trim().to_owned())
     })?;
     let mg: f64 = part.strip_suffix("mg")?.trim().parse().ok().filter(|mg: &f64| mg.is_finite() && *mg >= 0.0)?;
-    Some(potency(mg, mg, PotencyUnit::Milligrams))
-}
-
-fn potency(min: f64, max: f64, unit: PotencyUnit) -> Potency {
-    Potency { min: Some(min), max: Some(max), unit: Some(unit) }
+    potency::range(vec![mg], Some(PotencyUnit::Milligrams))
 }
 
 /// The first of `image_urls`, otherwise the photo of the lowest position.
@@ -278,10 +199,9 @@ fn image(hit: &WireHit<'_>, read: &mut Reader<'_>) -> Option<String> {
 }
 
 fn photo(hit: &WireHit<'_>, read: &mut Reader<'_>) -> Option<String> {
-    let photos = read.list(hit.product_photos.or(hit.photos), "product_photos");
-    let photos = photos.into_iter().filter_map(|raw| read.object::<WirePhoto<'_>>(Some(raw), "product_photos"));
+    let photos: Vec<WirePhoto<'_>> = read.objects(hit.product_photos.or(hit.photos), "product_photos");
     let position = |photo: &WirePhoto<'_>| photo.position.and_then(|raw| decimal::count(raw.get())).unwrap_or(i32::MAX);
-    let photo = photos.collect::<Vec<_>>().into_iter().min_by_key(position)?;
+    let photo = photos.into_iter().min_by_key(position)?;
     read.address(photo.urls?.original, "product_photos.urls")
 }
 

@@ -3,11 +3,12 @@
 //! In: a store, a point or an answer. Out: bodies and cursors. It must not know sessions or tasks.
 
 use serde::{Deserialize, Serialize};
+use strum::IntoStaticStr;
 use url::Url;
 
 use super::menu_url;
-use super::normalize::PageRead;
-use crate::platforms::DiscoveryPoint;
+use crate::platforms::page_read::PageRead;
+use crate::platforms::{DiscoveryPoint, json_text};
 use domain::store::{FoundStore, Store};
 
 const METRES_PER_MILE: f64 = 1609.344;
@@ -23,10 +24,10 @@ const MAX_RESTARTS: u8 = 2;
 /// is too large by subtype.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MenuCursor {
-    store: String,
+    pub store: String,
     part: Part,
     /// Number of the page of the part, from 0.
-    page: u32,
+    pub page: u32,
     /// Number of products of the part, as its first page announced it.
     total: Option<usize>,
     /// Number of times that the part was begun again.
@@ -43,21 +44,15 @@ struct Part {
     facet: Option<Facet>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 enum Facet {
     Kind,
     RootSubtype,
 }
 
 impl Facet {
-    fn name(self) -> &'static str {
-        match self {
-            Facet::Kind => "kind",
-            Facet::RootSubtype => "root_subtype",
-        }
-    }
-
     /// The facet that cuts a part of this one.
     fn below(self) -> Option<Facet> {
         match self {
@@ -68,10 +63,6 @@ impl Facet {
 }
 
 impl Part {
-    fn whole() -> Part {
-        Part { filter: String::new(), facet: Some(Facet::Kind) }
-    }
-
     /// The parts that make this one: one for each value of its facet, and one for the other products. None when it fits
     /// into its pages, or cannot be cut.
     fn cut(&self, answer: &PageRead, per_page: u32) -> Option<Vec<Part>> {
@@ -79,10 +70,11 @@ impl Part {
         if total <= answer.total_pages? * per_page as usize {
             return None;
         }
-        let values = answer.facets.get(facet.name())?.iter();
+        let name = <&str>::from(facet);
+        let values = answer.facets.get(name)?.iter();
         let values: Vec<(String, u64)> = values
             .filter(|(value, _)| (1..=MAX_VALUE_BYTES).contains(&value.len()))
-            .map(|(value, count)| (format!("{}:{}", facet.name(), quoted(value)), *count))
+            .map(|(value, count)| (format!("{name}:{}", quoted(value)), *count))
             .take(MAX_PARTS)
             .collect();
         if values.is_empty() {
@@ -112,21 +104,13 @@ fn quoted(value: &str) -> String {
 
 impl MenuCursor {
     pub fn first(store: String) -> MenuCursor {
-        MenuCursor::of(store, Part::whole(), Vec::new())
+        let whole = Part { filter: String::new(), facet: Some(Facet::Kind) };
+        MenuCursor::of(store, whole, Vec::new())
     }
 
     /// The beginning of a part.
     fn of(store: String, part: Part, left: Vec<Part>) -> MenuCursor {
         MenuCursor { store, part, page: 0, total: None, restarts: 0, left }
-    }
-
-    pub fn store(&self) -> &str {
-        &self.store
-    }
-
-    /// Number of the page, for errors.
-    pub fn page(&self) -> usize {
-        self.page as usize
     }
 
     /// Whether the answer's total is that of the whole menu.
@@ -144,7 +128,7 @@ impl MenuCursor {
         if self.has_shrunk(answer) {
             return Some(MenuCursor { page: 0, total: None, restarts: self.restarts + 1, ..self.clone() });
         }
-        let is_last = answer.hits == 0 || answer.total_pages.is_none_or(|pages| self.page() + 1 >= pages);
+        let is_last = answer.items == 0 || answer.total_pages.is_none_or(|pages| self.page as usize + 1 >= pages);
         match is_last {
             true => self.next_part(Vec::new()),
             false => Some(MenuCursor { page: self.page + 1, total: self.total.or(answer.total_count), ..self.clone() }),
@@ -167,12 +151,12 @@ impl MenuCursor {
     /// Body of the question, in the order of the platform's own client.
     pub fn body(&self, per_page: u32) -> String {
         let store = format!("store_id:{}", self.store);
-        json(&MenuBody {
+        json_text(&MenuBody {
             query: "",
             filters: if self.is_whole() { store } else { format!("{store} AND {}", self.part.filter) },
             hits_per_page: per_page,
             page: self.page,
-            facets: self.part.facet.map(Facet::name).into_iter().collect(),
+            facets: self.part.facet.into_iter().collect(),
             attributes_to_highlight: [],
         })
     }
@@ -185,7 +169,7 @@ struct MenuBody {
     filters: String,
     hits_per_page: u32,
     page: u32,
-    facets: Vec<&'static str>,
+    facets: Vec<Facet>,
     attributes_to_highlight: [&'static str; 0],
 }
 
@@ -253,7 +237,7 @@ impl StoresCursor {
     }
 
     pub fn body(&self) -> String {
-        json(&StoresBody {
+        json_text(&StoresBody {
             query: "",
             around_lat_lng: format!("{},{}", self.latitude, self.longitude),
             around_radius: (self.miles * METRES_PER_MILE).ceil() as u32,
@@ -271,9 +255,4 @@ struct StoresBody {
     around_radius: u32,
     hits_per_page: u32,
     page: u32,
-}
-
-/// Writes JSON, which cannot fail: strings and finite numbers.
-fn json(value: &impl Serialize) -> String {
-    serde_json::to_string(value).unwrap_or_default()
 }

@@ -4,7 +4,7 @@ use rstest::rstest;
 use serde_json::Value;
 
 use super::*;
-use crate::platforms::tests;
+use crate::platforms::{AddressField, tests};
 
 fn adapter(key: &str) -> Jane {
     let mut settings = settings::Config::with(&[]).unwrap().platform.jane;

@@ -9,19 +9,19 @@ mod requests;
 
 use std::sync::Arc;
 
-use serde_json::Value;
 use url::Url;
 
-use super::answer_errors::{other_store, unreadable, wrong_store};
+use super::answer_errors::{other_store, wrong_store};
 use super::definition::bodies;
 use super::reading::value;
-use super::rest::Position;
+use super::rest::{Position, StoresCursor};
 use super::{
-    Adapter, AddressField, BadPlatform, Definition, DiscoveryPoint, MenuPart, Query, StoresPart, menu_address, rest,
+    Adapter, BadPlatform, Definition, DiscoveryPoint, MenuPart, NO_ADDRESS, Query, StoresPart, menu_address,
+    not_addressable, rest,
 };
 use crate::stealth::{FetchError, Request, Response};
 use domain::store::{FoundStore, Platform, Store};
-use requests::{Addresses, MenuCursor, StoresCursor};
+use requests::{Addresses, MenuCursor};
 use settings::PlatformSettings;
 
 pub const DEFINITION: Definition = Definition {
@@ -59,10 +59,6 @@ impl Adapter for Leafly {
         [&self.0.api, &self.0.finder].into_iter().filter_map(Url::host_str).map(str::to_owned).collect()
     }
 
-    fn announces_total(&self) -> bool {
-        true
-    }
-
     fn endpoint(&self, _: Option<&Store>) -> Result<Url, FetchError> {
         Ok(rest::address(&self.0.api, &self.0.api_path, ""))
     }
@@ -72,18 +68,9 @@ impl Adapter for Leafly {
     }
 
     fn resolve_query(&self, store: &Store) -> Result<Query, FetchError> {
-        let slug = in_menu_url(store).or_else(|| store.slug.clone().filter(|slug| menu_address::is_name(slug)));
-        let reason = "has neither a menu_url of a known form nor a slug: set one of them";
-        let slug = slug.ok_or_else(|| FetchError::NotAddressable { store: store.name.clone(), reason })?;
-        Ok(self.0.store(&slug))
-    }
-
-    fn leading_field(&self, store: &Store) -> AddressField {
-        if in_menu_url(store).is_some() { AddressField::MenuUrl } else { AddressField::Slug }
-    }
-
-    fn lists_stores(&self) -> bool {
-        true
+        let in_menu_url = store.menu_url.as_deref().and_then(menu_url::key);
+        let slug = in_menu_url.or_else(|| store.slug.clone().filter(|slug| menu_address::is_name(slug)));
+        Ok(self.0.store(&slug.ok_or_else(|| not_addressable(store, NO_ADDRESS))?))
     }
 
     fn discovery_query(&self, point: &DiscoveryPoint) -> Result<Query, FetchError> {
@@ -91,10 +78,9 @@ impl Adapter for Leafly {
     }
 
     fn menu_query(&self, store: &Store) -> Result<Query, FetchError> {
-        let Some(slug) = store.platform_dispensary_id.clone().filter(|id| menu_address::is_name(id)) else {
-            let reason = "has no platform id that is a slug: run an entry_point_discovery of it";
-            return Err(FetchError::NotAddressable { store: store.name.clone(), reason });
-        };
+        let reason = "has no platform id that is a slug: run an entry_point_discovery of it";
+        let slug = store.platform_dispensary_id.clone().filter(|id| menu_address::is_name(id));
+        let slug = slug.ok_or_else(|| not_addressable(store, reason))?;
         Ok(self.0.menu(&MenuCursor { slug, position: Position::FIRST }))
     }
 
@@ -108,9 +94,7 @@ impl Adapter for Leafly {
         }
         let asked: String = query.cursor()?;
         let document = rest::document(query.operation, response)?;
-        let Value::Array(items) = &document["data"] else {
-            return Err(unreadable(response, "no products in it".to_owned()));
-        };
+        let items = rest::list(&document["data"], "products", response)?;
         let store_field = |field| items.first().and_then(|item| value::key(&item[field]));
         let slug = store_field("dispensarySlug").unwrap_or_else(|| asked.clone());
         if !slug.eq_ignore_ascii_case(&asked) {
@@ -123,13 +107,12 @@ impl Adapter for Leafly {
     fn read_stores(&self, query: &Query, response: &Response) -> Result<StoresPart, FetchError> {
         let cursor: StoresCursor = query.cursor()?;
         let document = rest::document(query.operation, response)?;
-        let Value::Array(stores) = &document["stores"] else {
-            return Err(unreadable(response, "no stores in it".to_owned()));
-        };
-        let total = document["metadata"]["totalCount"].as_u64().map(|total| total as usize);
-        let next = cursor.position.after(stores.len(), total);
-        let next = next.map(|position| self.0.stores(&StoresCursor { position, ..cursor }));
-        Ok(StoresPart { found: stores.iter().filter_map(|store| found_store::read(store, &self.0)).collect(), next })
+        let stores = rest::list(&document["stores"], "stores", response)?;
+        let next = cursor.after(stores.len(), &document["metadata"]["totalCount"]);
+        Ok(StoresPart {
+            found: stores.iter().filter_map(|store| found_store::read(store, &self.0)).collect(),
+            next: next.map(|cursor| self.0.stores(&cursor)),
+        })
     }
 
     fn read_menu(&self, query: &Query, response: &Response) -> Result<MenuPart, FetchError> {
@@ -137,24 +120,13 @@ impl Adapter for Leafly {
         if rest::is_not_found(response) {
             return Err(rest::no_menu(query));
         }
-        let read = normalize::read_page(position.page as usize, &response.body)
-            .map_err(|error| rest::menu_error(query.operation, response, error))?;
-        rest::require_success(query.operation, response)?;
+        let read = rest::menu_page(query, response, |body| normalize::read_page(position.page as usize, body))?;
         if let Some(other) = other_store(&read.stores, &slug.to_ascii_lowercase()) {
             return Err(wrong_store(response, &slug, other));
         }
         let next = position.after(read.items, read.total_count);
-        Ok(MenuPart {
-            page: read.page,
-            total_count: read.total_count,
-            next: next.map(|position| self.0.menu(&MenuCursor { slug, position })),
-            ..MenuPart::default()
-        })
+        Ok(read.into_part(next.map(|position| self.0.menu(&MenuCursor { slug, position }))))
     }
-}
-
-fn in_menu_url(store: &Store) -> Option<String> {
-    store.menu_url.as_deref().and_then(menu_url::key)
 }
 
 #[cfg(test)]

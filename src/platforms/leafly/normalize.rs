@@ -12,33 +12,19 @@ use std::collections::HashMap;
 use serde_json::{Map, Value};
 
 use crate::platforms::offer::Offer;
+use crate::platforms::page_read::{self, PageRead};
 use crate::platforms::reading::brand::brand;
 use crate::platforms::reading::reader::{self, Reader};
 use crate::platforms::reading::text::text;
 use crate::platforms::reading::time::time;
 use crate::platforms::reading::{decimal, items, potency};
 use domain::menu::product::{Product, SpecialsJson, StockStatus};
-use domain::menu::{MenuBuilder, NormalMenu, NormalPage, NormaliseError};
+use domain::menu::{NormalMenu, NormalPage, NormaliseError};
 use wire::{Answer, Deal, MenuItem, Strain};
-
-/// One page, normalised, and the facts of it that a crawl needs.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct PageRead {
-    pub page: NormalPage,
-    /// Items on the page, readable or not.
-    pub items: usize,
-    pub total_count: Option<usize>,
-    /// The stores that its products say they are of, in lower case, and how many say so.
-    pub stores: HashMap<String, usize>,
-}
 
 /// Normalises the pages of one crawl.
 pub fn normalise(pages: &[&[u8]]) -> Result<NormalMenu, NormaliseError> {
-    let mut menu = MenuBuilder::default();
-    for (number, body) in pages.iter().enumerate() {
-        menu.add(read_page(number, body)?.page)?;
-    }
-    Ok(menu.build())
+    page_read::normalise(pages, read_page)
 }
 
 /// Normalises one page; `number` names it in errors.
@@ -54,7 +40,7 @@ pub fn read_page(number: usize, body: &[u8]) -> Result<PageRead, NormaliseError>
         *stores.entry(slug.to_ascii_lowercase()).or_default() += 1;
     }
     items::add(&mut page, readable, product)?;
-    Ok(PageRead { page, items, total_count, stores })
+    Ok(PageRead { page, items, total_count, stores, ..PageRead::default() })
 }
 
 /// The product, without the fields that every item has.
@@ -75,14 +61,8 @@ fn product(item: &MenuItem<'_>, read: &mut Reader<'_>) -> Product {
         strain_type: read
             .text(item.strain_type, "strainType")
             .or_else(|| read.text(strain.category, "strain.category")),
-        price_rec: offer.rec.price,
-        price_med: offer.med.price,
-        special_price_rec: offer.rec.special,
-        special_price_med: offer.med.special,
-        is_on_special: offer.is_on_special(),
         thc: potency::measured(item.thc_content, item.thc_unit, "thcContent", read),
         cbd: potency::measured(item.cbd_content, item.cbd_unit, "cbdContent", read),
-        quantity: offer.quantity,
         is_in_stock: stock_status.is_sellable(),
         stock_status,
         image_url: read
@@ -91,9 +71,8 @@ fn product(item: &MenuItem<'_>, read: &mut Reader<'_>) -> Product {
         specials: specials(item, read),
         attributes: attributes::attributes(item, read),
         upstream_updated_at: time(item.updated_at, "updatedAt", read),
-        variants: offer.variants,
         // the platform has no more
-        ..Product::default()
+        ..offer.into_product()
     }
 }
 

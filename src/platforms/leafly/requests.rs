@@ -1,13 +1,13 @@
 //! The addresses that are asked, and the positions of crawls in lists.
 //!
-//! In: a slug, a point, a position. Out: a [`Query`]. It must not know answers, sessions or tasks.
+//! In: a slug, a position. Out: a [`Query`]. It must not know answers, sessions or tasks.
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use url::Url;
 
-use crate::platforms::rest::{self, Position};
-use crate::platforms::{DiscoveryPoint, Query};
+use crate::platforms::Query;
+use crate::platforms::rest::{self, Position, StoresCursor};
 
 const MENU_OPERATION: &str = "menu_items";
 const STORES_OPERATION: &str = "dispensaries";
@@ -32,20 +32,6 @@ pub struct MenuCursor {
     pub position: Position,
 }
 
-/// Position of a search for the stores around a point.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct StoresCursor {
-    /// Latitude, longitude, miles.
-    pub around: [f64; 3],
-    pub position: Position,
-}
-
-impl StoresCursor {
-    pub fn first(point: &DiscoveryPoint) -> StoresCursor {
-        StoresCursor { around: [point.latitude, point.longitude, point.miles], position: Position::FIRST }
-    }
-}
-
 impl Addresses {
     /// The page of a store's menu, as people visit it.
     pub fn page_of(&self, slug: &str) -> Url {
@@ -67,14 +53,12 @@ impl Addresses {
         let page = format!("limit={STORES_PER_PAGE}&page={}", cursor.position.page);
         let query = format!("filter[]=dispensary&{around}&{page}&sort=default&return_facets=true");
         let endpoint = rest::address(&self.finder, &self.finder_path, &query);
-        let (referer, parameters) = (self.page.clone(), String::new());
-        Query { operation: STORES_OPERATION, endpoint, referer, parameters, cursor: json!(cursor) }
+        rest::query(STORES_OPERATION, endpoint, self.page.clone(), json!(cursor))
     }
 
     fn menu_items(&self, slug: &str, skip: usize, take: u32, cursor: serde_json::Value) -> Query {
         let path = format!("{}/{slug}/menu_items", self.api_path);
         let endpoint = rest::address(&self.api, &path, &format!("skip={skip}&take={take}"));
-        let (referer, parameters) = (self.page_of(slug), String::new());
-        Query { operation: MENU_OPERATION, endpoint, referer, parameters, cursor }
+        rest::query(MENU_OPERATION, endpoint, self.page_of(slug), cursor)
     }
 }

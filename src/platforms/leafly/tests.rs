@@ -1,7 +1,7 @@
 //! The addresses byte by byte, and how answers are classified.
 
 use rstest::rstest;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::*;
 use crate::platforms::tests;

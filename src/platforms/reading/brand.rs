@@ -1,8 +1,7 @@
 //! Brands as platforms write them: an object with a name and an image; in old data, the bare name.
 
-use serde::Deserialize;
-
 use super::Raw;
+use super::items::raw_object;
 use super::reader::Reader;
 
 #[derive(Default)]
@@ -11,12 +10,11 @@ pub struct Brand {
     pub image_url: Option<String>,
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct WireBrand<'a> {
-    name: Raw<'a>,
-    image_url: Raw<'a>,
+raw_object! {
+    #[serde(rename_all = "camelCase")]
+    WireBrand {
+        name, image_url,
+    }
 }
 
 pub fn brand(raw: Raw<'_>, read: &mut Reader<'_>) -> Brand {

@@ -27,6 +27,11 @@ pub(crate) use raw_object;
 pub trait WireItem<'a>: Deserialize<'a> {
     fn id(&self) -> Raw<'a>;
 
+    /// The item's id where the first one could be no key.
+    fn other_id(&self) -> Raw<'a> {
+        None
+    }
+
     fn name(&self) -> Raw<'a>;
 }
 
@@ -51,18 +56,23 @@ pub fn readable<'a, T: WireItem<'a>, const MAX: usize>(
     }
     let read: Vec<(String, T)> = items.kept.iter().copied().filter_map(item).collect();
     for _ in read.len()..items.kept.len() {
-        let detail = "no product with an id".to_owned();
-        page.warnings.push(Warning { provider_product_id: None, kind: "unreadable_item", detail });
+        page.warnings.push(unreadable("no product with an id"));
     }
     Ok(read)
 }
 
-/// None if it is not an object, or has no id that could be a key.
-fn item<'a, T: WireItem<'a>>(raw: &'a RawValue) -> Option<(String, T)> {
+/// The warning of an item that cannot be read.
+pub fn unreadable(detail: &str) -> Warning {
+    Warning { provider_product_id: None, kind: "unreadable_item", detail: detail.to_owned() }
+}
+
+/// An item with its id. None if it is not an object, or has no id that could be a key.
+pub fn item<'a, T: WireItem<'a>>(raw: &'a RawValue) -> Option<(String, T)> {
     let text = raw.get();
     // a list would be read as an object's fields in order
     let item: T = if text.starts_with('{') { serde_json::from_str(text).ok()? } else { return None };
-    Some((reader::key_text(item.id())?, item))
+    let id = [item.id(), item.other_id()].into_iter().find_map(reader::key_text)?;
+    Some((id, item))
 }
 
 /// Adds the product of each item.
@@ -71,17 +81,25 @@ pub fn add<'a, T: WireItem<'a>>(
     items: Vec<(String, T)>,
     product: impl Fn(&T, &mut Reader<'_>) -> Product,
 ) -> Result<(), NormaliseError> {
-    for (id, item) in items {
-        let mut read = Reader::new(&id, &mut page.warnings);
-        let name_raw = name(&item, &mut read).unwrap_or_else(|| id.clone());
-        let product = product(&item, &mut read);
-        let has_unknown_unit = read.has_unknown_unit();
-        page.push(Product { name_raw, has_unknown_unit, provider_product_id: id, ..product })?;
-    }
-    Ok(())
+    items.into_iter().try_for_each(|(id, item)| add_one(page, id, &item, &product))
 }
 
-fn name<'a>(item: &impl WireItem<'a>, read: &mut Reader<'_>) -> Option<String> {
+/// Adds the product of one item.
+pub fn add_one<'a, T: WireItem<'a>>(
+    page: &mut NormalPage,
+    id: String,
+    item: &T,
+    product: impl Fn(&T, &mut Reader<'_>) -> Product,
+) -> Result<(), NormaliseError> {
+    let mut read = Reader::new(&id, &mut page.warnings);
+    let name_raw = name(item, &mut read).unwrap_or_else(|| id.clone());
+    let product = product(item, &mut read);
+    let has_unknown_unit = read.has_unknown_unit();
+    page.push(Product { name_raw, has_unknown_unit, provider_product_id: id, ..product })
+}
+
+/// The item's name; one without it is reported.
+pub fn name<'a>(item: &impl WireItem<'a>, read: &mut Reader<'_>) -> Option<String> {
     let name = read.text(item.name(), "name");
     if name.is_none() {
         read.warn("no_name", "no name");

@@ -1,19 +1,16 @@
 //! Potencies: absent, empty or a value, in three units; in old
 //! data, the bare number or a text.
 
-use serde::Deserialize;
-
+use super::items::raw_object;
 use super::reader::{Reader, unquoted};
 use super::{Raw, decimal};
 use domain::menu::product::{Potency, PotencyUnit};
 use domain::switches::word;
 
-#[derive(Default, Deserialize)]
-#[serde(default)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Content<'a> {
-    unit: Raw<'a>,
-    range: Raw<'a>,
+raw_object! {
+    Content {
+        unit, range,
+    }
 }
 
 /// None = the feed says nothing; a [`Potency`] without values = it names a unit and no value.
@@ -21,7 +18,7 @@ pub fn potency(raw: Raw<'_>, field: &'static str, read: &mut Reader<'_>) -> Opti
     let json = raw?.get();
     match json.as_bytes().first() {
         Some(b'"') => written(&unquoted(json)?),
-        Some(b'-' | b'0'..=b'9') => of(vec![decimal::float(json)?], None),
+        Some(b'-' | b'0'..=b'9') => range(vec![decimal::float(json)?], None),
         _ => structured(read.object(raw, field)?, field, read),
     }
 }
@@ -34,7 +31,7 @@ fn structured(content: Content<'_>, field: &'static str, read: &mut Reader<'_>) 
     if unit.is_none() && (name.is_some() || !values.is_empty()) {
         read.unknown_unit(name.as_deref(), field);
     }
-    of(values, unit)
+    range(values, unit)
 }
 
 /// Units as platforms write them beside a number.
@@ -55,7 +52,7 @@ pub fn measured(value: Raw<'_>, unit: Raw<'_>, field: &'static str, read: &mut R
     if unit.is_none() {
         read.unknown_unit(name.as_deref(), field);
     }
-    of(vec![value], unit).filter(|potency| potency.min.is_some())
+    range(vec![value], unit).filter(|potency| potency.min.is_some())
 }
 
 const WRITTEN_UNITS: [(&str, PotencyUnit); 3] =
@@ -68,10 +65,11 @@ fn written(text: &str) -> Option<Potency> {
     let (word, unit) = unit.map_or(("", None), |(word, unit)| (word, Some(unit)));
     let number = |part: &str| decimal::float(part.trim().trim_end_matches(word));
     let values: Vec<f64> = text.split('-').take(2).filter_map(number).collect();
-    if values.is_empty() { None } else { of(values, unit) }
+    if values.is_empty() { None } else { range(values, unit) }
 }
 
-fn of(values: Vec<f64>, unit: Option<PotencyUnit>) -> Option<Potency> {
+/// The lowest and the highest of the values; one below zero is none.
+pub fn range(values: Vec<f64>, unit: Option<PotencyUnit>) -> Option<Potency> {
     let values = || values.iter().copied().filter(|value| *value >= 0.0);
     Some(Potency { min: values().reduce(f64::min), max: values().reduce(f64::max), unit })
 }

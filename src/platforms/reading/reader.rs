@@ -103,6 +103,11 @@ impl<'w> Reader<'w> {
         self.list(raw, field).into_iter().filter_map(|raw| self.text(Some(raw), field)).collect()
     }
 
+    /// The objects of a list; null is an empty list.
+    pub fn objects<'a, T: Deserialize<'a>>(&mut self, raw: Raw<'a>, field: &'static str) -> Vec<T> {
+        self.list(raw, field).into_iter().filter_map(|raw| self.object(Some(raw), field)).collect()
+    }
+
     /// A Boolean; null is none.
     pub fn flag(&mut self, raw: Raw<'_>, field: &'static str) -> Option<bool> {
         match raw?.get() {

@@ -24,6 +24,12 @@ pub fn state(value: &Value) -> Option<String> {
     text(value).and_then(|state| us_states::code(&state)).map(str::to_owned)
 }
 
+/// The lines of an address in one line; none where all of them are blank.
+pub fn lines(fields: [&Value; 2]) -> Option<String> {
+    let lines: Vec<String> = fields.into_iter().filter_map(text).collect();
+    (!lines.is_empty()).then(|| lines.join(", "))
+}
+
 /// A latitude or longitude, at most `limit` from zero.
 pub fn degrees(value: &Value, limit: f64) -> Option<f64> {
     value.as_f64().filter(|degrees| degrees.abs() <= limit)

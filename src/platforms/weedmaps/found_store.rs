@@ -2,9 +2,10 @@
 
 use serde_json::Value;
 
-use super::license::License;
+use super::license;
 use super::menu_url::{Listing, ListingKind};
 use super::requests::Addresses;
+use crate::platforms::found_store::rejection_reason;
 use crate::platforms::menu_address;
 use crate::platforms::reading::value::{self, degrees, key, text};
 use domain::store::{FoundStore, RejectionReason};
@@ -22,8 +23,8 @@ const KINDS: [(&str, Option<ListingKind>); 4] = [
 pub fn read(listing: &Value, addresses: &Addresses) -> Option<FoundStore> {
     let slug = key(&listing["slug"]);
     let address = address_of(listing, slug.as_deref(), addresses);
-    let license = text(&listing["license_type"]).and_then(|license| License::read(&license));
-    Some(FoundStore {
+    let menus = text(&listing["license_type"]).and_then(|license| license::menus(&license));
+    let mut found = FoundStore {
         platform_dispensary_id: key(&listing["wmid"]).or_else(|| key(&listing["id"]))?,
         name: text(&listing["name"]).unwrap_or_default(),
         menu_url: address.as_ref().map(|(menu_url, _)| menu_url.clone()),
@@ -37,16 +38,15 @@ pub fn read(listing: &Value, addresses: &Addresses) -> Option<FoundStore> {
         longitude: degrees(&listing["longitude"], 180.0),
         phone: text(&listing["phone_number"]),
         timezone: text(&listing["timezone"]),
-        is_recreational: license
-            .map(|license| license.is_recreational)
-            .or_else(|| listing["is_recreational"].as_bool()),
-        is_medical: license.map(|license| license.is_medical),
+        is_recreational: menus.map(|menus| menus.is_recreational).or_else(|| listing["is_recreational"].as_bool()),
+        is_medical: menus.map(|menus| menus.is_medical),
         licences: licences(listing),
         website: text(&listing["website"]),
         email: text(&listing["email"]),
-        rejection_reason: rejection_reason(listing),
         ..FoundStore::default()
-    })
+    };
+    found.rejection_reason = rejection_reason(&found, own_reason(listing));
+    Some(found)
 }
 
 /// Numbers of `licenses`, or the single `license_number`.
@@ -55,17 +55,12 @@ fn licences(listing: &Value) -> Vec<String> {
     listed.chain([&listing["license_number"]]).filter_map(text).collect()
 }
 
-fn rejection_reason(listing: &Value) -> Option<RejectionReason> {
-    if text(&listing["name"]).is_none() {
-        return Some(RejectionReason::NoName);
-    }
+fn own_reason(listing: &Value) -> Option<RejectionReason> {
     if kind(listing) == Some(None) {
         return Some(RejectionReason::NotAStore);
     }
-    if listing["menu_items_count"].as_u64() == Some(0) || listing["published"] == false {
-        return Some(RejectionReason::NotOpen);
-    }
-    value::state(&listing["state"]).is_none().then_some(RejectionReason::NoUsState)
+    let is_closed = listing["menu_items_count"].as_u64() == Some(0) || listing["published"] == false;
+    is_closed.then_some(RejectionReason::NotOpen)
 }
 
 /// None: the word is missing or unknown.

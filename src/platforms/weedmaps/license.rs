@@ -1,29 +1,12 @@
-//! `License`: whom a store or an item may be sold by and to: everyone, patients, or both.
+//! The words for the licenses of stores and items, and the menus that a license lets them have.
 
+use crate::platforms::offer::Menus;
 use domain::switches::word;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct License {
-    pub is_recreational: bool,
-    pub is_medical: bool,
-}
+const WORDS: [(&str, Menus); 3] =
+    [("recreational", Menus::RECREATIONAL), ("medical", Menus::MEDICAL), ("hybrid", Menus::BOTH)];
 
-const RECREATIONAL: License = License { is_recreational: true, is_medical: false };
-const MEDICAL: License = License { is_recreational: false, is_medical: true };
-const BOTH: License = License { is_recreational: true, is_medical: true };
-
-const WORDS: [(&str, License); 3] = [("recreational", RECREATIONAL), ("medical", MEDICAL), ("hybrid", BOTH)];
-
-impl License {
-    /// None: the word is unknown.
-    pub fn read(written: &str) -> Option<License> {
-        word(written, &WORDS)
-    }
-}
-
-/// The license of an item that names none.
-impl Default for License {
-    fn default() -> Self {
-        BOTH
-    }
+/// None: the word is unknown.
+pub fn menus(license: &str) -> Option<Menus> {
+    word(license, &WORDS)
 }

@@ -1,6 +1,7 @@
 //! The addresses under which people know a menu: on weedmaps.com, or on a host of wm.store.
 
 use serde::{Deserialize, Serialize};
+use strum::{Display, EnumString};
 use url::Url;
 
 use crate::platforms::menu_address;
@@ -13,8 +14,10 @@ pub struct Listing {
     pub slug: String,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// Kind of a listing, by the word in its addresses.
+#[derive(Clone, Copy, Debug, Display, EnumString, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub enum ListingKind {
     Dispensaries,
     Deliveries,
@@ -23,18 +26,6 @@ pub enum ListingKind {
 /// Sites of the platform; their subdomains belong to them.
 const SITE: &str = "weedmaps.com";
 const SHOPS_SITE: &str = "wm.store";
-
-impl ListingKind {
-    const ALL: [ListingKind; 2] = [ListingKind::Dispensaries, ListingKind::Deliveries];
-
-    /// The word of its addresses.
-    pub fn word(self) -> &'static str {
-        match self {
-            ListingKind::Dispensaries => "dispensaries",
-            ListingKind::Deliveries => "deliveries",
-        }
-    }
-}
 
 impl Listing {
     /// The listing in the address of a menu; none when it is no such address.
@@ -49,14 +40,13 @@ impl Listing {
 
     /// `dispensaries/copper-fern`, as in addresses.
     pub fn path(&self) -> String {
-        format!("{}/{}", self.kind.word(), self.slug)
+        format!("{}/{}", self.kind, self.slug)
     }
 }
 
 fn on_a_page(url: &Url) -> Option<Listing> {
     let mut parts = url.path_segments()?.filter(|part| !part.is_empty());
-    let word = parts.next()?;
-    let kind = ListingKind::ALL.into_iter().find(|kind| kind.word() == word)?;
+    let kind = parts.next()?.parse().ok()?;
     Some(Listing { kind, slug: parts.next()?.to_owned() })
 }
 

@@ -11,20 +11,20 @@ mod requests;
 
 use std::sync::Arc;
 
-use serde_json::Value;
 use url::Url;
 
 use super::answer_errors::{unreadable, wrong_store};
 use super::definition::bodies;
 use super::reading::value;
-use super::rest::Position;
+use super::rest::{Position, StoresCursor};
 use super::{
-    Adapter, AddressField, BadPlatform, Definition, DiscoveryPoint, MenuPart, Query, StoresPart, menu_address, rest,
+    Adapter, BadPlatform, Definition, DiscoveryPoint, MenuPart, NO_ADDRESS, NO_PLATFORM_ID, Query, StoresPart,
+    menu_address, not_addressable, rest,
 };
 use crate::stealth::{FetchError, Request, Response};
 use domain::store::{FoundStore, Platform, Store};
 use menu_url::{Listing, ListingKind};
-use requests::{Addresses, ListingsCursor, MenuCursor};
+use requests::{Addresses, MenuCursor};
 use settings::PlatformSettings;
 
 pub const DEFINITION: Definition = Definition {
@@ -58,10 +58,6 @@ impl Adapter for Weedmaps {
         self.0.api.host_str().map(str::to_owned).into_iter().collect()
     }
 
-    fn announces_total(&self) -> bool {
-        true
-    }
-
     fn endpoint(&self, _: Option<&Store>) -> Result<Url, FetchError> {
         Ok(rest::address(&self.0.api, &self.0.listing_path, ""))
     }
@@ -74,22 +70,13 @@ impl Adapter for Weedmaps {
         Ok(self.0.listing(&listing(store)?))
     }
 
-    fn leading_field(&self, store: &Store) -> AddressField {
-        if in_menu_url(store).is_some() { AddressField::MenuUrl } else { AddressField::Slug }
-    }
-
-    fn lists_stores(&self) -> bool {
-        true
-    }
-
     fn discovery_query(&self, point: &DiscoveryPoint) -> Result<Query, FetchError> {
-        Ok(self.0.listings(&ListingsCursor::first(point)))
+        Ok(self.0.listings(&StoresCursor::first(point)))
     }
 
     fn menu_query(&self, store: &Store) -> Result<Query, FetchError> {
         if store.platform_dispensary_id.is_none() {
-            let reason = "has no platform id: run an entry_point_discovery of it";
-            return Err(FetchError::NotAddressable { store: store.name.clone(), reason });
+            return Err(not_addressable(store, NO_PLATFORM_ID));
         }
         Ok(self.0.menu(&MenuCursor { listing: listing(store)?, position: Position::FIRST }))
     }
@@ -114,16 +101,14 @@ impl Adapter for Weedmaps {
     }
 
     fn read_stores(&self, query: &Query, response: &Response) -> Result<StoresPart, FetchError> {
-        let cursor: ListingsCursor = query.cursor()?;
+        let cursor: StoresCursor = query.cursor()?;
         let document = rest::document(query.operation, response)?;
-        let Value::Array(listings) = &document["data"]["listings"] else {
-            return Err(unreadable(response, "no listings in it".to_owned()));
-        };
-        let total = document["meta"]["total_listings"].as_u64().map(|total| total as usize);
-        let next = cursor.position.after(listings.len(), total);
-        let next = next.map(|position| self.0.listings(&ListingsCursor { position, ..cursor }));
-        let found = listings.iter().filter_map(|listing| found_store::read(listing, &self.0)).collect();
-        Ok(StoresPart { found, next })
+        let listings = rest::list(&document["data"]["listings"], "listings", response)?;
+        let next = cursor.after(listings.len(), &document["meta"]["total_listings"]);
+        Ok(StoresPart {
+            found: listings.iter().filter_map(|listing| found_store::read(listing, &self.0)).collect(),
+            next: next.map(|cursor| self.0.listings(&cursor)),
+        })
     }
 
     fn read_menu(&self, query: &Query, response: &Response) -> Result<MenuPart, FetchError> {
@@ -131,16 +116,9 @@ impl Adapter for Weedmaps {
         if rest::is_not_found(response) {
             return Err(rest::no_menu(query));
         }
-        let read = normalize::read_page(position.page as usize, &response.body)
-            .map_err(|error| rest::menu_error(query.operation, response, error))?;
-        rest::require_success(query.operation, response)?;
+        let read = rest::menu_page(query, response, |body| normalize::read_page(position.page as usize, body))?;
         let next = position.after(read.items, read.total_count);
-        Ok(MenuPart {
-            page: read.page,
-            total_count: read.total_count,
-            next: next.map(|position| self.0.menu(&MenuCursor { listing, position })),
-            ..MenuPart::default()
-        })
+        Ok(read.into_part(next.map(|position| self.0.menu(&MenuCursor { listing, position }))))
     }
 }
 
@@ -150,14 +128,8 @@ fn listing(store: &Store) -> Result<Listing, FetchError> {
         let slug = store.slug.clone().filter(|slug| menu_address::is_name(slug))?;
         Some(Listing { kind: ListingKind::Dispensaries, slug })
     };
-    in_menu_url(store).or_else(of_slug).ok_or_else(|| {
-        let reason = "has neither a menu_url of a known form nor a slug: set one of them";
-        FetchError::NotAddressable { store: store.name.clone(), reason }
-    })
-}
-
-fn in_menu_url(store: &Store) -> Option<Listing> {
-    store.menu_url.as_deref().and_then(Listing::of_url)
+    let listing = store.menu_url.as_deref().and_then(Listing::of_url).or_else(of_slug);
+    listing.ok_or_else(|| not_addressable(store, NO_ADDRESS))
 }
 
 #[cfg(test)]

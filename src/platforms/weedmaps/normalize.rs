@@ -9,34 +9,21 @@ mod wire;
 
 use serde_json::json;
 
-use super::license::License;
-use crate::platforms::offer::Offer;
-use crate::platforms::reading::items;
+use super::license;
+use crate::platforms::offer::{Menus, Offer};
+use crate::platforms::page_read::{self, PageRead};
 use crate::platforms::reading::reader::Reader;
 use crate::platforms::reading::text::text;
 use crate::platforms::reading::time::time;
-use crate::platforms::reading::{Raw, decimal, potency};
+use crate::platforms::reading::{Raw, decimal, items, potency};
 use domain::menu::product::{Potency, Product, SpecialsJson};
-use domain::menu::{MenuBuilder, NormalMenu, NormalPage, NormaliseError};
+use domain::menu::{NormalMenu, NormalPage, NormaliseError};
 use domain::switches::word;
 use wire::{Aggregates, Answer, AvatarImage, BrandEndorsement, EdgeCategory, MenuItem, Metrics, Named, Tag, Tier};
 
-/// One page, normalised, and the facts of it that a crawl needs.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct PageRead {
-    pub page: NormalPage,
-    /// Items on the page, readable or not.
-    pub items: usize,
-    pub total_count: Option<usize>,
-}
-
 /// Normalises the pages of one crawl.
 pub fn normalise(pages: &[&[u8]]) -> Result<NormalMenu, NormaliseError> {
-    let mut menu = MenuBuilder::default();
-    for (number, body) in pages.iter().enumerate() {
-        menu.add(read_page(number, body)?.page)?;
-    }
-    Ok(menu.build())
+    page_read::normalise(pages, read_page)
 }
 
 /// Normalises one page; `number` names it in errors.
@@ -45,20 +32,20 @@ pub fn read_page(number: usize, body: &[u8]) -> Result<PageRead, NormaliseError>
     let Answer { meta, data } = items::answer(number, &text)?;
     let menu_items = data.and_then(|data| data.menu_items);
     let items = menu_items.as_ref().map_or(0, |items| items.kept.len());
-    let total = meta.and_then(|meta| decimal::total(meta.total_menu_items?.get()));
+    let total_count = meta.and_then(|meta| decimal::total(meta.total_menu_items?.get()));
     let mut page = NormalPage::default();
     let readable: Vec<(String, MenuItem<'_>)> = items::readable(number, menu_items, &mut page)?;
     items::add(&mut page, readable, product)?;
-    Ok(PageRead { page, items, total_count: total })
+    Ok(PageRead { page, items, total_count, ..PageRead::default() })
 }
 
 /// The product, without the fields that every item has.
 fn product(item: &MenuItem<'_>, read: &mut Reader<'_>) -> Product {
     let brand: BrandEndorsement<'_> = read.object(item.brand_endorsement, "brand_endorsement").unwrap_or_default();
     let Kind { category, subcategory, strain_type } = kind(item, read);
-    let license = read.text(item.license_type, "license_type").and_then(|license| License::read(&license));
+    let menus = read.text(item.license_type, "license_type").and_then(|license| license::menus(&license));
     // a menu does not say what is in stock: an item that is out is removed, or stays
-    let offer = Offer::new(tiers::options(item, license.unwrap_or_default(), read), true);
+    let offer = Offer::new(tiers::options(item, menus.unwrap_or(Menus::BOTH), read), true);
     let [thc, cbd] = potencies(item, read);
     let attributes = attributes::attributes(item, &brand, read);
     Product {
@@ -67,15 +54,8 @@ fn product(item: &MenuItem<'_>, read: &mut Reader<'_>) -> Product {
         category,
         subcategory,
         strain_type,
-        price_rec: offer.rec.price,
-        price_med: offer.med.price,
-        special_price_rec: offer.rec.special,
-        special_price_med: offer.med.special,
-        is_on_special: offer.is_on_special(),
         thc,
         cbd,
-        is_in_stock: offer.stock_status.is_sellable(),
-        stock_status: offer.stock_status,
         image_url: image(item, read),
         brand_image_url: address_of_image(
             brand.brand_avatar_image_url,
@@ -86,9 +66,8 @@ fn product(item: &MenuItem<'_>, read: &mut Reader<'_>) -> Product {
         attributes,
         upstream_created_at: time(item.created_at, "created_at", read),
         upstream_updated_at: time(item.updated_at, "updated_at", read),
-        variants: offer.variants,
         // the platform has no more
-        ..Product::default()
+        ..offer.into_product()
     }
 }
 

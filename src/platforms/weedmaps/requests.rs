@@ -1,14 +1,14 @@
 //! The addresses that are asked, and the positions of crawls in lists.
 //!
-//! In: a listing, a point, a position. Out: a [`Query`]. It must not know answers, sessions or tasks.
+//! In: a listing, a position. Out: a [`Query`]. It must not know answers, sessions or tasks.
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use url::Url;
 
 use super::menu_url::Listing;
-use crate::platforms::rest::{self, Position};
-use crate::platforms::{DiscoveryPoint, Query};
+use crate::platforms::Query;
+use crate::platforms::rest::{self, Position, StoresCursor};
 
 const MENU_OPERATION: &str = "menu_items";
 const LISTING_OPERATION: &str = "listing";
@@ -33,20 +33,6 @@ pub struct MenuCursor {
     pub position: Position,
 }
 
-/// Position of a search for the listings around a point.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ListingsCursor {
-    /// Latitude, longitude, miles.
-    pub around: [f64; 3],
-    pub position: Position,
-}
-
-impl ListingsCursor {
-    pub fn first(point: &DiscoveryPoint) -> ListingsCursor {
-        ListingsCursor { around: [point.latitude, point.longitude, point.miles], position: Position::FIRST }
-    }
-}
-
 impl Addresses {
     /// The page of a listing, as people visit it.
     pub fn page_of(&self, listing: &Listing) -> Url {
@@ -54,7 +40,7 @@ impl Addresses {
     }
 
     pub fn listing(&self, listing: &Listing) -> Query {
-        self.query(LISTING_OPERATION, self.of_listing(listing, "", ""), self.page_of(listing), json!(listing))
+        rest::query(LISTING_OPERATION, self.of_listing(listing, "", ""), self.page_of(listing), json!(listing))
     }
 
     pub fn menu(&self, cursor: &MenuCursor) -> Query {
@@ -62,10 +48,10 @@ impl Addresses {
         // pages overlap less in a stable order
         let query = format!("page={}&page_size={}&sort_by=name&sort_order=asc", position.page, self.per_page);
         let endpoint = self.of_listing(listing, "/menu_items", &query);
-        self.query(MENU_OPERATION, endpoint, self.page_of(listing), json!(cursor))
+        rest::query(MENU_OPERATION, endpoint, self.page_of(listing), json!(cursor))
     }
 
-    pub fn listings(&self, cursor: &ListingsCursor) -> Query {
+    pub fn listings(&self, cursor: &StoresCursor) -> Query {
         let [latitude, longitude, miles] = cursor.around;
         let services = "filter[any_retailer_services][]=storefront&filter[any_retailer_services][]=delivery";
         let around = format!(
@@ -73,14 +59,10 @@ impl Addresses {
         );
         let page = format!("page_size={LISTINGS_PER_PAGE}&page={}", cursor.position.page);
         let endpoint = rest::address(&self.api, &self.listings_path, &format!("{services}&{around}&{page}"));
-        self.query(LISTINGS_OPERATION, endpoint, self.page.clone(), json!(cursor))
+        rest::query(LISTINGS_OPERATION, endpoint, self.page.clone(), json!(cursor))
     }
 
     fn of_listing(&self, listing: &Listing, below: &str, query: &str) -> Url {
         rest::address(&self.api, &format!("{}/{}{below}", self.listing_path, listing.path()), query)
-    }
-
-    fn query(&self, operation: &'static str, endpoint: Url, referer: Url, cursor: serde_json::Value) -> Query {
-        Query { operation, endpoint, referer, parameters: String::new(), cursor }
     }
 }

@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 use crate::platforms::reading::Raw;
 use crate::platforms::reading::decimal;
 use crate::platforms::reading::first_of::FirstOf;
+use crate::platforms::reading::items::raw_object;
 use crate::platforms::reading::reader::unquoted;
 use domain::menu::bundle::{Bundle, Discount};
 
@@ -16,57 +17,35 @@ use domain::menu::bundle::{Bundle, Discount};
 const MAX_SPECIALS: usize = 50;
 const MAX_PARTS: usize = 10;
 
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Specials<'a> {
-    bogo_specials: Raw<'a>,
-    sale_specials: Raw<'a>,
+raw_object! {
+    #[serde(rename_all = "camelCase")]
+    Specials {
+        bogo_specials, sale_specials,
+    }
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Special<'a> {
-    special_name: Raw<'a>,
-    menu_display_name: Raw<'a>,
-    description: Raw<'a>,
-    items_for_a_price: Raw<'a>,
-    total_quantity: Raw<'a>,
-    bogo_conditions: Raw<'a>,
-    bogo_rewards: Raw<'a>,
+raw_object! {
+    #[serde(rename_all = "camelCase")]
+    Special {
+        special_name, menu_display_name, description, items_for_a_price, total_quantity, bogo_conditions,
+        bogo_rewards,
+    }
 }
 
-/// Goods that are bought, or gained.
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Part<'a> {
-    quantity: Raw<'a>,
-    total_quantity: Raw<'a>,
-    percent_discount: Raw<'a>,
-    dollar_discount: Raw<'a>,
-    target_price: Raw<'a>,
-    discount: Raw<'a>,
-    weight: Raw<'a>,
-    brand_ids: Raw<'a>,
-    brand_names: Raw<'a>,
-    category_names: Raw<'a>,
-    subcategory_names: Raw<'a>,
-    product_ids: Raw<'a>,
-    brand_name: Raw<'a>,
-    category_name: Raw<'a>,
-    product_id: Raw<'a>,
+raw_object! {
+    /// Goods that are bought, or gained.
+    #[serde(rename_all = "camelCase")]
+    Part {
+        quantity, total_quantity, percent_discount, dollar_discount, target_price, discount, weight, brand_ids,
+        brand_names, category_names, subcategory_names, product_ids, brand_name, category_name, product_id,
+    }
 }
 
-/// A number that may be switched off.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Setting<'a> {
-    enabled: Raw<'a>,
-    quantity: Raw<'a>,
-    value: Raw<'a>,
+raw_object! {
+    /// A number that may be switched off.
+    Setting {
+        enabled, quantity, value,
+    }
 }
 
 /// The bundles of a product's specials, each once.

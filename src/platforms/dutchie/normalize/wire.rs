@@ -14,6 +14,7 @@ use product::Element;
 
 pub use product::WireProduct;
 
+use crate::platforms::reading::items::raw_object;
 use crate::platforms::reading::{Raw, decimal, errors};
 use domain::menu::NormaliseError;
 
@@ -39,12 +40,11 @@ struct FilteredProducts<'a, I> {
     query_info: Option<QueryInfo<'a>>,
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct QueryInfo<'a> {
-    total_count: Raw<'a>,
-    total_pages: Raw<'a>,
+raw_object! {
+    #[serde(rename_all = "camelCase")]
+    QueryInfo {
+        total_count, total_pages,
+    }
 }
 
 /// One menu page.
@@ -177,31 +177,25 @@ impl<'de: 'a, 'a> Deserialize<'de> for ScannedItems<'a> {
     }
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default)]
-#[serde(bound(deserialize = "'de: 'a"))]
-pub struct Image<'a> {
-    pub url: Raw<'a>,
-    pub active: Raw<'a>,
+raw_object! {
+    Image {
+        url, active,
+    }
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-#[serde(bound(deserialize = "'de: 'a"))]
-pub struct PosMetaData<'a> {
-    pub children: Raw<'a>,
-    pub canonical_brand_name: Raw<'a>,
+raw_object! {
+    #[serde(rename_all = "camelCase")]
+    PosMetaData {
+        children, canonical_brand_name,
+    }
 }
 
-/// A row of `POSMetaData.children` or of `manualInventory`.
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-#[serde(bound(deserialize = "'de: 'a"))]
-pub struct StockRow<'a> {
-    pub option: Raw<'a>,
-    pub quantity: Raw<'a>,
-    pub quantity_available: Raw<'a>,
-    pub inventory: Raw<'a>,
+raw_object! {
+    /// A row of `POSMetaData.children` or of `manualInventory`.
+    #[serde(rename_all = "camelCase")]
+    StockRow {
+        option, quantity, quantity_available, inventory,
+    }
 }
 
 #[derive(Default, Deserialize)]
@@ -211,10 +205,8 @@ pub struct Measurements<'a> {
     pub net_weight: Option<NetWeight<'a>>,
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default)]
-#[serde(bound(deserialize = "'de: 'a"))]
-pub struct NetWeight<'a> {
-    pub unit: Raw<'a>,
-    pub values: Raw<'a>,
+raw_object! {
+    NetWeight {
+        unit, values,
+    }
 }

@@ -4,6 +4,7 @@ use serde::Deserialize;
 
 use crate::platforms::reading::Raw;
 use crate::platforms::reading::first_of::FirstOf;
+use crate::platforms::reading::items::{WireItem, raw_object};
 
 /// Maximum products of a menu: ten times the largest real one's.
 pub const MAX_PRODUCTS: usize = 15_000;
@@ -31,33 +32,27 @@ pub struct Menu<'a> {
     pub products_count: Raw<'a>,
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-#[serde(bound(deserialize = "'de: 'a"))]
-pub struct WireProduct<'a> {
-    pub id: Raw<'a>,
-    pub name: Raw<'a>,
-    pub enterprise_product_id: Raw<'a>,
-    pub brand: Raw<'a>,
-    pub category: Raw<'a>,
-    pub subcategory: Raw<'a>,
-    pub strain_type: Raw<'a>,
-    pub image: Raw<'a>,
-    pub potency_thc: Raw<'a>,
-    pub potency_cbd: Raw<'a>,
-    pub variants: Raw<'a>,
+raw_object! {
+    #[serde(rename_all = "camelCase")]
+    WireProduct {
+        id, name, enterprise_product_id, brand, category, subcategory, strain_type, image, potency_thc, potency_cbd, variants,
+    }
 }
 
-/// `id` is `<product id>~<option>`.
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-#[serde(bound(deserialize = "'de: 'a"))]
-pub struct WireVariant<'a> {
-    pub id: Raw<'a>,
-    pub option: Raw<'a>,
-    pub price_rec: Raw<'a>,
-    pub price_med: Raw<'a>,
-    pub special_price_rec: Raw<'a>,
-    pub special_price_med: Raw<'a>,
-    pub quantity: Raw<'a>,
+impl<'a> WireItem<'a> for WireProduct<'a> {
+    fn id(&self) -> Raw<'a> {
+        self.id
+    }
+
+    fn name(&self) -> Raw<'a> {
+        self.name
+    }
+}
+
+raw_object! {
+    /// `id` is `<product id>~<option>`.
+    #[serde(rename_all = "camelCase")]
+    WireVariant {
+        id, option, price_rec, price_med, special_price_rec, special_price_med, quantity,
+    }
 }

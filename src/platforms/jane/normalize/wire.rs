@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::platforms::reading::Raw;
 use crate::platforms::reading::first_of::FirstOf;
-use crate::platforms::reading::items::raw_object;
+use crate::platforms::reading::items::{WireItem, raw_object};
 
 /// Maximum number of hits of an answer: that of the index.
 pub const MAX_HITS: usize = 1000;
@@ -75,6 +75,20 @@ wire_hit! {
         price_half_ounce, discounted_price_half_ounce, special_price_half_ounce;
         price_ounce, discounted_price_ounce, special_price_ounce;
         price_each, discounted_price_each, special_price_each;
+    }
+}
+
+impl<'a> WireItem<'a> for WireHit<'a> {
+    fn id(&self) -> Raw<'a> {
+        self.product_id
+    }
+
+    fn other_id(&self) -> Raw<'a> {
+        self.object_id
+    }
+
+    fn name(&self) -> Raw<'a> {
+        self.name
     }
 }
 

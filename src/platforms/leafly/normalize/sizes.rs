@@ -3,23 +3,22 @@
 //! Prices are dollars, and the prices of deals cents. The prices of variants are cents where the item's own price shows it.
 
 use super::wire::{Deal, MenuItem, WireSize};
-use crate::platforms::offer::{NO_LABEL, OptionOffer, OptionPrice, OptionStock};
+use crate::platforms::offer::{Menus, NO_LABEL, OptionOffer, OptionStock};
 use crate::platforms::reading::reader::Reader;
 use crate::platforms::reading::{Raw, decimal, quantity};
 use domain::switches::word;
 
 pub fn options(item: &MenuItem<'_>, read: &mut Reader<'_>) -> Vec<OptionOffer> {
     let own = item.own_size();
-    let variants = read.list(item.variants, "variants");
-    let variants: Vec<WireSize<'_>> =
-        variants.into_iter().filter_map(|raw| read.object(Some(raw), "variants")).collect();
+    let variants: Vec<WireSize<'_>> = read.objects(item.variants, "variants");
     let own_label = label(&own, read);
     let is_medical = item.medical.is_some_and(|raw| raw.get() == "true");
+    let menus = if is_medical { Menus::MEDICAL } else { Menus::RECREATIONAL };
     let sizes = match variants.is_empty() {
         true => vec![NamedSize { label: own_label, size: &own, own: Some(&own), is_in_cents: false }],
         false => named(&variants, &own, own_label, read),
     };
-    sizes.into_iter().map(|named| option(named, &own, is_medical, read)).collect()
+    sizes.into_iter().map(|named| option(named, &own, menus, read)).collect()
 }
 
 /// A size with the facts by which its fields are read.
@@ -51,19 +50,15 @@ fn is_a_hundredfold(price: Raw<'_>, dollars: Raw<'_>, read: &mut Reader<'_>) -> 
     hundredfold.is_some() && price == hundredfold
 }
 
-fn option(named: NamedSize<'_, '_>, own: &WireSize<'_>, is_medical: bool, read: &mut Reader<'_>) -> OptionOffer {
+fn option(named: NamedSize<'_, '_>, own: &WireSize<'_>, menus: Menus, read: &mut Reader<'_>) -> OptionOffer {
     let NamedSize { size, is_in_cents, .. } = named;
     let regular = amount(size.price, is_in_cents, read);
     let special = special(&named, read);
-    let price = match is_medical {
-        true => OptionPrice { med: regular, special_med: special, ..OptionPrice::default() },
-        false => OptionPrice { rec: regular, special_rec: special, ..OptionPrice::default() },
-    };
     let in_stock = stock(&named, own);
     OptionOffer {
         net_weight_mg: quantity::mass_mg(size.quantity, size.unit, read),
         label: named.label.unwrap_or_else(|| NO_LABEL.to_owned()),
-        price,
+        price: menus.price(regular, special),
         stock: OptionStock { quantity: in_stock, censored: false },
     }
 }

@@ -6,12 +6,11 @@
 use std::collections::HashSet;
 
 use super::wire::{MenuItem, Prices, Tier, Weight};
-use crate::platforms::offer::{NO_LABEL, OptionOffer, OptionPrice, OptionStock};
+use crate::platforms::offer::{Menus, NO_LABEL, OptionOffer, OptionPrice, OptionStock};
 use crate::platforms::reading::reader::Reader;
 use crate::platforms::reading::{Raw, decimal, quantity};
-use crate::platforms::weedmaps::license::License;
 
-pub fn options(item: &MenuItem<'_>, license: License, read: &mut Reader<'_>) -> Vec<OptionOffer> {
+pub fn options(item: &MenuItem<'_>, menus: Menus, read: &mut Reader<'_>) -> Vec<OptionOffer> {
     let main: Option<Tier<'_>> = read.object(item.price, "price");
     let net_mg = main.as_ref().and_then(|main| main.compliance_net_mg);
     let mut tiers = tiers(item.prices, read);
@@ -19,7 +18,7 @@ pub fn options(item: &MenuItem<'_>, license: License, read: &mut Reader<'_>) -> 
         tiers.extend(main.filter(is_priced).map(|main| NamedTier { name: None, tier: main }));
     }
     let net_mg = net_mg.filter(|_| tiers.len() == 1);
-    let options = tiers.into_iter().map(|tier| option(&tier, net_mg, license, read));
+    let options = tiers.into_iter().map(|tier| option(&tier, net_mg, menus, read));
     let mut seen = HashSet::new();
     options.filter(|option| seen.insert((option.label.clone(), option.price))).collect()
 }
@@ -71,14 +70,14 @@ fn is_priced(tier: &Tier<'_>) -> bool {
 fn option(
     NamedTier { name, tier }: &NamedTier<'_>,
     net_mg: Raw<'_>,
-    license: License,
+    menus: Menus,
     read: &mut Reader<'_>,
 ) -> OptionOffer {
     let label = label(tier, read).or_else(|| name.map(str::to_owned)).unwrap_or_else(|| NO_LABEL.to_owned());
     OptionOffer {
         label,
         net_weight_mg: weight_mg(tier, read).or_else(|| milligrams(tier.compliance_net_mg.or(net_mg))),
-        price: price(tier, license, read),
+        price: price(tier, menus, read),
         stock: OptionStock::default(),
     }
 }
@@ -100,16 +99,10 @@ fn milligrams(raw: Raw<'_>) -> Option<i64> {
 }
 
 /// `price` is that of the sale, where it is on sale and the original one is higher.
-fn price(tier: &Tier<'_>, License { is_recreational, is_medical }: License, read: &mut Reader<'_>) -> OptionPrice {
+fn price(tier: &Tier<'_>, menus: Menus, read: &mut Reader<'_>) -> OptionPrice {
     let paid = read.amount(tier.price, "price");
     let is_on_sale = tier.on_sale.is_some_and(|raw| raw.get() == "true");
     let original = read.amount(tier.original_price, "original_price");
     let original = original.filter(|original| paid.is_none_or(|paid| is_on_sale && *original > paid));
-    let (regular, special) = (original.or(paid), original.and(paid));
-    OptionPrice {
-        rec: regular.filter(|_| is_recreational),
-        med: regular.filter(|_| is_medical),
-        special_rec: special.filter(|_| is_recreational),
-        special_med: special.filter(|_| is_medical),
-    }
+    menus.price(original.or(paid), original.and(paid))
 }
