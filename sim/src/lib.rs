@@ -2,7 +2,8 @@
 //!
 //! Everything listens on 127.0.0.1 and runs on a thread of its own, so that the caller needs no runtime. A
 //! store's menu depends on (seed, store, crawl number) only, never on the clock or on the order of requests.
-//! It must not know drover, but the list of its platforms: each one's part is in its folder, `src/platforms/*/sim`. [`media`] is a world of its own: a site with accounts, feeds, forums and files.
+//! It must not know drover, but the list of its platforms: each one's part is in its folder, `src/platforms/*/sim`.
+//! [`media`] is a world of its own: a site with accounts, feeds, forums and files.
 //!
 //! ```no_run
 //! # async fn example() -> anyhow::Result<()> {

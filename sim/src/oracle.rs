@@ -76,7 +76,7 @@ pub struct OraclePotency {
 }
 
 impl OraclePotency {
-    /// One number in the category's unit; nothing where there is no number.
+    /// The number as lowest and highest value, in the category's unit; empty without a number.
     pub(crate) fn exact(number: Option<f64>, category: &Category) -> OraclePotency {
         let unit = Some(potency::unit(category.potency));
         number.map(|number| OraclePotency { min: Some(number), max: Some(number), unit }).unwrap_or_default()

@@ -1,7 +1,7 @@
 //! The platforms of the world: tables of what each one has in its folder, `src/platforms/*/sim`.
 //!
-//! A folder has `State`, which a world holds and which has the key that it takes, and its `Settings`; `is_path` and `respond`, its answers; `seed`
-//! and `oracle`, a store as it knows it and the expected rows of that. It must not know a platform.
+//! A folder has `State`, a [`PlatformState`], and its `Settings`; `is_path` and `respond`, its answers; `seed` and `oracle`, a store
+//! as it knows it and the expected rows of that. It must not know a platform.
 
 use std::io;
 
@@ -20,6 +20,16 @@ use domain::store::Platform;
 /// Settings of a platform that has none.
 #[derive(Clone, Debug, Default)]
 pub struct NoSettings {}
+
+/// The part of a world that one platform alone knows.
+pub(crate) trait PlatformState {
+    fn new(settings: &Settings) -> Self;
+
+    /// The key that the platform takes now; none = it takes none.
+    fn key(&self) -> Option<String> {
+        None
+    }
+}
 
 macro_rules! tables {
     ($($variant:ident = $folder:ident,)+) => {

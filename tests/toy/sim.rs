@@ -13,7 +13,7 @@ use crate::catalogue::StoreSeed;
 use crate::menu::Menu;
 use crate::oracle::listing::{Listing, Seen};
 use crate::oracle::{OraclePotency, OracleProduct, OracleStore, OracleVariant};
-use crate::platform::NoSettings;
+use crate::platform::{NoSettings, PlatformState};
 use crate::presence::is_present;
 use crate::product::Product;
 use crate::question::Question;
@@ -27,16 +27,11 @@ pub type Settings = NoSettings;
 const MENUS: &str = "/toy/menus/";
 const NO_LABEL: &str = "N/A";
 
-pub(crate) struct State {}
+pub(crate) struct State;
 
-impl State {
-    pub(crate) fn new(_settings: &settings::Settings) -> State {
-        State {}
-    }
-
-    /// None: it takes no key.
-    pub(crate) fn key(&self) -> Option<String> {
-        None
+impl PlatformState for State {
+    fn new(_settings: &settings::Settings) -> State {
+        State
     }
 }
 
@@ -86,7 +81,7 @@ fn page(world: &World, store: &StoreSeed, question: &Question) -> Document {
         return (StatusCode::BAD_REQUEST, json!({ "message": "page and per_page are required" }));
     };
     let menu = Menu::of(world.seed, store, world.crawl());
-    let products = menu.products().skip((page - 1) * per_page).take(per_page);
+    let products = menu.products().skip((page - 1).saturating_mul(per_page)).take(per_page);
     let items: Vec<Value> = products.map(|index| item(&world.product(store, index, world.crawl()))).collect();
     (StatusCode::OK, json!({ "items": items, "total": menu.total() }))
 }

@@ -16,7 +16,7 @@ use crate::catalogue::StoreSeed;
 use crate::encoding::Coding;
 use crate::menu::Menu;
 use crate::oracle::OracleStore;
-use crate::platform::NoSettings;
+use crate::platform::{NoSettings, PlatformState};
 use crate::potency::{Content, unit};
 use crate::product::{Offer, Price, Product, Special, Stock};
 use crate::refusal;
@@ -31,17 +31,15 @@ const MAX_REQUEST_BODY: usize = 64 << 10;
 
 pub type Settings = NoSettings;
 
-pub(crate) struct State {
-    key: &'static str,
-}
+pub(crate) struct State;
 
-impl State {
-    pub(crate) fn new(_settings: &settings::Settings) -> State {
-        State { key: KEY }
+impl PlatformState for State {
+    fn new(_settings: &settings::Settings) -> State {
+        State
     }
 
-    pub(crate) fn key(&self) -> Option<String> {
-        Some(self.key.to_owned())
+    fn key(&self) -> Option<String> {
+        Some(KEY.to_owned())
     }
 }
 
@@ -68,7 +66,7 @@ pub(crate) async fn respond(
         return refusal;
     }
     let headers = request.headers().clone();
-    if !has_key(world, &headers) {
+    if !has_key(&headers) {
         world.counters.note(|counts| counts.key_refused += 1);
         return Ok(reply::error(StatusCode::UNAUTHORIZED, "A valid key is required", "UNAUTHENTICATED")?);
     }
@@ -90,9 +88,8 @@ pub(crate) async fn respond(
     reply::json(coding, Bytes::from(body))
 }
 
-fn has_key(world: &World, headers: &HeaderMap) -> bool {
-    let expected = format!("Bearer {}", world.platforms.dutchie_plus.key);
-    headers.get(AUTHORIZATION).is_some_and(|given| given.as_bytes() == expected.as_bytes())
+fn has_key(headers: &HeaderMap) -> bool {
+    headers.get(AUTHORIZATION).is_some_and(|given| given.as_bytes() == format!("Bearer {KEY}").as_bytes())
 }
 
 /// The body of a request for a menu.

@@ -60,7 +60,7 @@ pub struct Terpene {
 #[derive(Clone, Debug, PartialEq)]
 pub struct AttributesJson {
     json: HashedJson,
-    /// Hash of the attributes without rating and reviews: a review is no change of the product.
+    /// Hash of the attributes without rating and reviews, since a review alone does not change the product.
     lasting: i64,
 }
 

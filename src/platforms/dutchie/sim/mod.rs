@@ -25,12 +25,10 @@ use crate::catalogue::StoreSeed;
 use crate::encoding::Coding;
 use crate::oracle::{self, OracleStore};
 use crate::page_cache::PageCache;
-use crate::platform::NoSettings;
-use crate::refusal;
-use crate::reply;
-use crate::settings;
+use crate::platform::{NoSettings, PlatformState};
 use crate::transmission::RawAnswer;
 use crate::world::World;
+use crate::{refusal, reply, settings};
 use faults::Faults;
 use hashes::Hashes;
 use request::{Ask, GraphqlRequest};
@@ -50,15 +48,10 @@ pub(crate) struct State {
     pages: Option<PageCache<pages::Key>>,
 }
 
-impl State {
-    pub(crate) fn new(settings: &settings::Settings) -> State {
+impl PlatformState for State {
+    fn new(settings: &settings::Settings) -> State {
         let pages = settings.keep_pages.then(PageCache::default);
         State { faults: Faults::default(), hashes: Hashes::new(), pages }
-    }
-
-    /// None: it takes no key.
-    pub(crate) fn key(&self) -> Option<String> {
-        None
     }
 }
 

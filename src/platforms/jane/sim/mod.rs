@@ -1,15 +1,16 @@
-//! Jane's part of the simulator: menus and stores in the indexes of a search behind a key, single stores at the host of its pages, and the
-//! pages of menus, which show the key.
+//! Jane's part of the simulator: menus and stores in the indexes of a search behind a key, single stores at the host of its pages,
+//! and the pages of menus, which show the key.
 //!
-//! Part of the crate `sim`. A product that is sold out, or that the shop has switched off, is not in the index. In: an HTTP request. Out: its answer.
+//! Part of the crate `sim`. A product that is sold out, or that the shop has switched off, is not in the index. In: an HTTP
+//! request. Out: its answer.
 
 mod controls;
 mod goods;
 mod hit;
 mod menu_page;
-pub(crate) mod oracle;
+mod oracle;
 mod search;
-pub(crate) mod state;
+mod state;
 mod stores;
 
 use std::io;

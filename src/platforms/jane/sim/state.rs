@@ -5,6 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::FIRST_KEY;
 use crate::encoding::Coding;
 use crate::page_cache::PageCache;
+use crate::platform::PlatformState;
 use crate::settings;
 use crate::vanishing::Vanishing;
 
@@ -38,14 +39,14 @@ pub(crate) struct PageKey {
     pub(crate) repriced: u64,
 }
 
-impl State {
-    pub(crate) fn new(settings: &settings::Settings) -> State {
+impl PlatformState for State {
+    fn new(settings: &settings::Settings) -> State {
         let pages = settings.keep_pages.then(PageCache::default);
         let ceiling = settings.platforms.jane.ceiling;
         State { key: Key::default(), vanishing: Vanishing::default(), ceiling, pages }
     }
 
-    pub(crate) fn key(&self) -> Option<String> {
+    fn key(&self) -> Option<String> {
         Some(locked(&self.key.0).key.clone())
     }
 }

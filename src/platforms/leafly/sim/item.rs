@@ -107,7 +107,7 @@ fn paid(size: &LeaflySize) -> Mills {
     size.special().map_or(size.price.regular, |special| special.min(size.price.regular))
 }
 
-/// A deal in cents. The numbers of other kinds of deals are no prices.
+/// A deal. Its numbers are prices in cents where its kind is `cent`, and no prices where it is another one.
 fn deal(price: Mills, kind: &str) -> Value {
     json!({
         "id": 7,

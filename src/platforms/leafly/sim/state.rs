@@ -1,6 +1,7 @@
 //! `State`: what a test changes about Leafly: what goes wrong with its menus, and an item that goes between two pages.
 
 use crate::next_faults::NextFaults;
+use crate::platform::PlatformState;
 use crate::settings;
 use crate::simulator::Simulator;
 use crate::vanishing::Vanishing;
@@ -21,14 +22,9 @@ pub(crate) struct State {
     pub(crate) vanishing: Vanishing,
 }
 
-impl State {
-    pub(crate) fn new(_settings: &settings::Settings) -> State {
+impl PlatformState for State {
+    fn new(_settings: &settings::Settings) -> State {
         State::default()
-    }
-
-    /// None: it takes no key.
-    pub(crate) fn key(&self) -> Option<String> {
-        None
     }
 }
 

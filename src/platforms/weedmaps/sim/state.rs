@@ -1,6 +1,7 @@
 //! `State`: what a test changes about Weedmaps: whom it refuses, and what goes wrong with its menus.
 
 use crate::next_faults::NextFaults;
+use crate::platform::PlatformState;
 use crate::settings;
 use crate::simulator::Simulator;
 
@@ -35,14 +36,9 @@ pub(crate) struct State {
     pub(crate) faults: NextFaults<Fault>,
 }
 
-impl State {
-    pub(crate) fn new(settings: &settings::Settings) -> State {
+impl PlatformState for State {
+    fn new(settings: &settings::Settings) -> State {
         State { refuses_browsers: settings.platforms.weedmaps.refuses_browsers, faults: NextFaults::default() }
-    }
-
-    /// None: it takes no key.
-    pub(crate) fn key(&self) -> Option<String> {
-        None
     }
 }
 
