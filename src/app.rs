@@ -129,7 +129,7 @@ impl PreparedApp {
         let make = |proxies| {
             let services = services(&live, &db, payloads, &clock, proxies)?;
             images = services::downloads(&config, &services)?;
-            Ok(services)
+            Ok(services.into())
         };
         let tree = Tree::start(deps, make).await?;
         let images = images.map(|(queue, deps)| (Downloads::start(queue.clone(), deps, tree.background()), queue));

@@ -24,11 +24,11 @@ use super::proxy_pool::{FetchCountsWriter, ProxyPool, ProxyPoolDeps};
 use super::supervisor::{RetirePods, StartPods, StartProxyPool, SupervisorActor};
 use super::tree::{StartError, TreeDeps};
 use super::{load, names};
-use crate::handlers::{ChangePublisher, TaskServices};
+use crate::handlers::ChangePublisher;
 use crate::stealth::{ProxySource, Sessions};
 use db::connection::listen::Listener;
 use db::{DbError, tasks};
-use deps::ActorDeps;
+use deps::{ActorDeps, TaskParts};
 use domain::task::pause::Pauses;
 use domain::task::{Blame, TaskLease};
 use own_workers::OwnWorkers;
@@ -67,7 +67,7 @@ impl Pods {
         supervisor: &Addr<SupervisorActor>,
         watchdog: Watchdog,
         background: Background,
-        services: impl FnOnce(Arc<dyn ProxySource>) -> Result<TaskServices, E>,
+        services: impl FnOnce(Arc<dyn ProxySource>) -> Result<TaskParts, E>,
     ) -> Result<Pods, StartError<E>> {
         let TreeDeps { config, live, db, runtime, clock, plan, started_at, .. } = deps;
         let times = config.lease_times();
@@ -87,9 +87,9 @@ impl Pods {
         let fetch_counts = pool_deps.fetch_counts.clone();
         let pool = supervisor.send(StartProxyPool(pool_deps.clone())).await.map_err(|_| StartError::Actors)?;
         let proxies = ProxyPool::new(pool, &pool_deps);
-        let services = Arc::new(services(Arc::new(proxies.clone())).map_err(StartError::Services)?);
-        let sessions = services.sessions.clone();
-        publish_changes(&background, services.change_publisher.clone());
+        let parts = services(Arc::new(proxies.clone())).map_err(StartError::Services)?;
+        let TaskParts { work, sessions, change_publisher, can_write_payloads } = parts;
+        publish_changes(&background, change_publisher);
         let sharing = (sessions.clone(), config.proxies.flush_every, lifecycle.clone());
         background
             .start("exchange of hosts", move || keep_sharing_hosts(sharing.0.clone(), sharing.1, sharing.2.clone()));
@@ -104,7 +104,7 @@ impl Pods {
             background: background.clone(),
             held_tasks: held_tasks.clone(),
             proxies: proxies.state(),
-            can_write_payloads: services.payloads.can_write(),
+            can_write_payloads,
             pauses: pauses.clone(),
         });
         let (listener, wake_ups) = Listener::new(db.server(), tasks::WAKE_CHANNEL);
@@ -114,14 +114,7 @@ impl Pods {
             load: load::start_sampling(live.clone(), held_tasks.clone(), &background),
             own_workers: OwnWorkers::new(&config, &plan, lifecycle.clone()),
             follows: plan.follows,
-            executor: Executor::new(
-                db.clone(),
-                claimer.clone(),
-                services,
-                live.clone(),
-                lifecycle.clone(),
-                pauses.clone(),
-            ),
+            executor: Executor::new(db.clone(), claimer.clone(), work, live.clone(), lifecycle.clone(), pauses.clone()),
             pauses,
             runtime: runtime.handle().clone(),
             owned_runtime: runtime,

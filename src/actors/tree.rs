@@ -11,13 +11,14 @@ use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 
 use super::plan::Plan;
+use super::pods::deps::TaskParts;
 use super::pods::{DrainCounts, Pods, publish_changes};
 use super::proxy_pool::ProxyPool;
 use super::scheduler::SchedulerDeps;
 use super::scheduler::chore::ChoreDeps;
 use super::supervisor::{StartScheduler, root};
+use crate::handlers::ChangePublisher;
 use crate::handlers::housekeeping::Housekeeping;
-use crate::handlers::{ChangePublisher, TaskServices};
 use crate::stealth::ProxySource;
 use db::Db;
 use foundation::clock::Clock;
@@ -70,7 +71,7 @@ impl Tree {
     /// `services` makes the handlers' dependencies around the proxy pool; it is called where tasks run.
     pub async fn start<E>(
         deps: TreeDeps,
-        services: impl FnOnce(Arc<dyn ProxySource>) -> Result<TaskServices, E>,
+        services: impl FnOnce(Arc<dyn ProxySource>) -> Result<TaskParts, E>,
     ) -> Result<Tree, StartError<E>> {
         let lifecycle = Lifecycle::default();
         let started = Tree::start_parts(deps, lifecycle.clone(), services).await;
@@ -84,7 +85,7 @@ impl Tree {
     async fn start_parts<E>(
         deps: TreeDeps,
         lifecycle: Lifecycle,
-        services: impl FnOnce(Arc<dyn ProxySource>) -> Result<TaskServices, E>,
+        services: impl FnOnce(Arc<dyn ProxySource>) -> Result<TaskParts, E>,
     ) -> Result<Tree, StartError<E>> {
         let watchdog = Watchdog::start(&deps.config, lifecycle.clone(), deps.runtime.handle().clone())?;
         let started = root::start(&deps.config, &watchdog, &lifecycle, deps.runtime.clone()).await?;

@@ -1,4 +1,4 @@
-//! `ActorDeps`: dependencies of pods and workers.
+//! `ActorDeps`: dependencies of pods and workers. `TaskParts`: what the tree takes of the handlers.
 //!
 //! In: the parts that run tasks, already started. Out: clones of them. It decides nothing.
 
@@ -11,9 +11,12 @@ use tokio::sync::{RwLock, watch};
 use super::own_workers::OwnWorkers;
 use crate::actors::load::Load;
 use crate::actors::plan::Follows;
+use crate::handlers::{ChangePublisher, TaskServices};
+use crate::stealth::Sessions;
 use db::Db;
 use domain::task::LeaseTimes;
 use domain::task::pause::Pauses;
+use queue::Work;
 use queue::claimer::Claimer;
 use queue::execute::Executor;
 use queue::held_tasks::HeldTasks;
@@ -21,6 +24,25 @@ use settings::{Config, LiveConfig};
 use supervision::background::Background;
 use supervision::lifecycle::Lifecycle;
 use supervision::watchdog::Watchdog;
+
+/// The work of the tasks, and what the tree runs beside it.
+pub struct TaskParts {
+    pub work: Arc<dyn Work>,
+    pub sessions: Sessions,
+    pub change_publisher: ChangePublisher,
+    pub can_write_payloads: watch::Receiver<bool>,
+}
+
+impl From<TaskServices> for TaskParts {
+    fn from(services: TaskServices) -> Self {
+        TaskParts {
+            sessions: services.sessions.clone(),
+            change_publisher: services.change_publisher.clone(),
+            can_write_payloads: services.payloads.can_write(),
+            work: Arc::new(services),
+        }
+    }
+}
 
 /// Cheap to clone.
 #[derive(Clone)]

@@ -1,0 +1,40 @@
+//! The program that drains with graphile_worker: cargo builds it, in a workspace of its own.
+//!
+//! In: an empty database. Out: the seconds of its drain, and the server's processor time meanwhile.
+
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio::process::Command;
+use tokio::sync::OnceCell;
+use tokio_postgres::Client;
+
+use super::server_time;
+
+static PROGRAM: OnceCell<PathBuf> = OnceCell::const_new();
+
+pub async fn drain(url: &str, jobs: usize, raw: &Client) -> (f64, Duration) {
+    let program = PROGRAM.get_or_init(build).await;
+    let mut command = Command::new(program);
+    command.arg(url).arg(jobs.to_string()).stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
+    let mut child = command.spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    lines.next_line().await.unwrap().expect("it is filled");
+    let cpu = server_time::of(raw).await;
+    child.stdin.take().unwrap().write_all(b"go\n").await.unwrap();
+    let seconds = lines.next_line().await.unwrap().expect("it is drained").parse().unwrap();
+    let cpu = server_time::of(raw).await - cpu;
+    assert!(child.wait().await.unwrap().success());
+    (seconds, cpu)
+}
+
+async fn build() -> PathBuf {
+    let project = Path::new(env!("CARGO_MANIFEST_DIR")).join("drain/graphile_worker");
+    let target = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/graphile-worker");
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args(["build", "--quiet", "--release", "--locked", "--manifest-path"]).arg(project.join("Cargo.toml"));
+    assert!(command.arg("--target-dir").arg(&target).status().await.unwrap().success());
+    target.join("release/graphile-worker-drain")
+}
