@@ -4,6 +4,7 @@
 //! In: a store or a point. Out: a [`Menu`] or found stores, or a [`FetchError`] where less came than was
 //! announced. It must not know tasks, tables or files.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -58,13 +59,21 @@ impl Crawler<'_> {
         on_page: OnPage<'_>,
     ) -> Result<Menu, FetchError> {
         self.session.avoid(&start.small_menu_proxies);
-        match self.fetch_menu_once(store, start, on_page).await {
+        let mut store = Cow::Borrowed(store);
+        let mut menu = self.fetch_menu_once(&store, start, on_page).await;
+        if let Err(FetchError::NotFound { .. }) = menu
+            && let Some(elsewhere) = self.same_elsewhere(&store).await?
+        {
+            store = Cow::Owned(elsewhere);
+            menu = self.fetch_menu_once(&store, start, on_page).await;
+        }
+        match menu {
             Ok(menu) if !start.is_too_small(menu.product_count) => return Ok(menu),
             Ok(_) | Err(FetchError::Empty) => {}
             Err(error) => return Err(error),
         }
         self.session.leave_proxy();
-        self.fetch_menu_once(store, start, on_page).await
+        self.fetch_menu_once(&store, start, on_page).await
     }
 
     async fn fetch_menu_once(
@@ -97,12 +106,10 @@ impl Crawler<'_> {
     /// Finds out where a store without a platform id leads. `NotFound` when it leads nowhere.
     pub async fn resolve_store(&mut self, store: &Store) -> Result<StoreRef, FetchError> {
         let query = self.adapter.resolve_query(store)?;
-        let read = |adapter: &dyn Adapter, query: &Query, response: &Response| adapter.read_store(query, response);
-        let found = match self.ask(&query, read).await {
-            Ok((_, found)) => found,
-            Err(FetchError::NotFound { .. }) => None,
-            Err(error) => return Err(error),
-        };
+        let mut found = self.find(&query).await?;
+        if let (None, Some(elsewhere)) = (&found, self.adapter.elsewhere(store)) {
+            found = self.find(&self.adapter.resolve_query(&elsewhere)?).await?;
+        }
         let flag = self.adapter.leading_field(store).flag();
         let nowhere = || FetchError::NotFound {
             what: format!("no store at {}: correct it with `drover stores edit {} {flag}`", query.referer, store.id),
@@ -114,6 +121,24 @@ impl Crawler<'_> {
             });
         }
         Ok(StoreRef { platform_dispensary_id: found.platform_dispensary_id, slug: found.slug })
+    }
+
+    /// The store at its other address, if it is the one there.
+    async fn same_elsewhere(&mut self, store: &Store) -> Result<Option<Store>, FetchError> {
+        let Some(elsewhere) = self.adapter.elsewhere(store) else { return Ok(None) };
+        let found = self.find(&self.adapter.resolve_query(&elsewhere)?).await?;
+        let is_same = |found: FoundStore| Some(found.platform_dispensary_id) == store.platform_dispensary_id;
+        Ok(found.is_some_and(is_same).then_some(elsewhere))
+    }
+
+    /// The store that a query of it finds; none where it leads nowhere.
+    async fn find(&mut self, query: &Query) -> Result<Option<FoundStore>, FetchError> {
+        let read = |adapter: &dyn Adapter, query: &Query, response: &Response| adapter.read_store(query, response);
+        match self.ask(query, read).await {
+            Ok((_, found)) => Ok(found),
+            Err(FetchError::NotFound { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// The stores around a point, one of each id, including the ones that must not be promoted. `MorePages` when the platform's

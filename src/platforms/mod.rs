@@ -122,6 +122,11 @@ pub trait Adapter: Send + Sync {
     /// Begins a store's menu. `NotAddressable` when the store has no platform id.
     fn menu_query(&self, store: &Store) -> Result<Query, FetchError>;
 
+    /// The store with the address that it has if it is not found under its own; none where its address is certain.
+    fn elsewhere(&self, _: &Store) -> Option<Store> {
+        None
+    }
+
     /// Puts a query into a request, whole. None when the platform can be asked by a hash alone.
     fn request(&self, query: &Query) -> Option<Request>;
 

@@ -81,6 +81,15 @@ impl Adapter for Weedmaps {
         Ok(self.0.menu(&MenuCursor { listing: listing(store)?, position: Position::FIRST }))
     }
 
+    /// A slug alone may be a courier's.
+    fn elsewhere(&self, store: &Store) -> Option<Store> {
+        if store.menu_url.as_deref().is_some_and(|menu_url| Listing::of_url(menu_url).is_some()) {
+            return None;
+        }
+        let courier = Listing { kind: ListingKind::Deliveries, ..listing(store).ok()? };
+        Some(Store { menu_url: Some(self.0.page_of(&courier).into()), ..store.clone() })
+    }
+
     fn request(&self, query: &Query) -> Option<Request> {
         Some(rest::get(query))
     }

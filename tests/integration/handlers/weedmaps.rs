@@ -180,6 +180,26 @@ async fn a_menu_of_the_other_kind_of_listing_is_not_found() {
     assert_eq!(sim.counts().requests, 1);
 }
 
+#[tokio::test]
+async fn the_slug_of_no_storefront_is_a_couriers() {
+    let sim = simulator(Settings { stores: 2, products_per_store: 30..=30, ..Settings::default() });
+    let courier = sim.stores_of(Platform::Weedmaps).remove(1);
+    let harness = platform_stores::harnesses(&sim, &config(&sim), Platform::Weedmaps, std::slice::from_ref(&courier))
+        .await
+        .remove(0);
+    change(&harness, &format!("menu_url = NULL, slug = '{}'", courier.slug)).await;
+    sim.break_weedmaps(Fault::NotFound, 1);
+
+    crawl(&harness).await;
+
+    assert!(harness.store.count("SELECT count(*) FROM store_products").await > 0);
+    let counts = sim.counts();
+    assert_eq!((counts.platforms.weedmaps.menus, counts.platforms.weedmaps.stores, counts.direct), (2, 1, 0));
+    change(&harness, "platform_dispensary_id = 'another'").await;
+    sim.break_weedmaps(Fault::NotFound, 1);
+    assert!(failure(&harness).await.contains("no store at"), "the courier of that slug is another store");
+}
+
 #[rstest]
 #[case::a_storefront_by_its_menu_url(0, "slug = NULL")]
 #[case::a_storefront_by_its_slug(0, "menu_url = NULL")]

@@ -76,6 +76,7 @@ pub(crate) async fn respond(
 fn menu_page(world: &World, store: &StoreSeed, question: &Question, fault: Option<Fault>) -> Document {
     match fault {
         Some(Fault::Unprocessable) => refusal(StatusCode::UNPROCESSABLE_ENTITY, "page_size is too large"),
+        Some(Fault::NotFound) => not_found(),
         Some(Fault::NoLiveMenu) => (StatusCode::OK, menu::document(Vec::new(), 0)),
         _ => menu::page(world, store, question, fault == Some(Fault::SoftBlock)),
     }

@@ -16,6 +16,8 @@ pub enum Fault {
     NoLiveMenu,
     /// 422: a parameter is refused.
     Unprocessable,
+    /// 404, as of a listing that has closed.
+    NotFound,
 }
 
 #[derive(Clone, Debug)]
