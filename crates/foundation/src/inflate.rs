@@ -6,6 +6,8 @@
 use flate2::{Decompress, FlushDecompress, Status};
 use thiserror::Error;
 
+use crate::whole_member;
+
 const WINDOW_BITS: u8 = 15;
 /// The first bytes of a member.
 const MAGIC: [u8; 2] = [0x1f, 0x8b];
@@ -55,6 +57,15 @@ pub fn gzip(raw: &[u8], limit: usize) -> Result<Vec<u8>, InflateError> {
 
 /// Appends the first member of `raw` to `text` and returns the bytes after it.
 fn inflate_member<'r>(raw: &'r [u8], text: &mut Vec<u8>, limit: usize) -> Result<&'r [u8], InflateError> {
+    match whole_member::append(raw, text) {
+        Some(_) if text.len() > limit => Err(InflateError::TooLarge { limit }),
+        Some(used) => Ok(raw.get(used..).unwrap_or_default()),
+        None => stream_member(raw, text, limit),
+    }
+}
+
+/// The same of a member of any size and state, and with an error that names its damage.
+fn stream_member<'r>(raw: &'r [u8], text: &mut Vec<u8>, limit: usize) -> Result<&'r [u8], InflateError> {
     let mut member = Decompress::new_gzip(WINDOW_BITS);
     loop {
         let rest = raw.get(member.total_in() as usize..).unwrap_or_default();

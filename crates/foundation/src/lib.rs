@@ -12,3 +12,4 @@ pub mod secrets;
 pub mod spelling;
 pub mod text;
 pub mod webhook_signature;
+mod whole_member;

@@ -5,6 +5,9 @@ use std::borrow::Cow;
 /// Bytes that are not UTF-8 become U+FFFD: one in a name costs that character alone. None: the answer is cut
 /// within a character.
 pub fn text(body: &[u8]) -> Option<Cow<'_, str>> {
+    if let Ok(text) = simdutf8::basic::from_utf8(body) {
+        return Some(Cow::Borrowed(text));
+    }
     match std::str::from_utf8(body) {
         Ok(text) => Some(Cow::Borrowed(text)),
         Err(error) if error.error_len().is_none() => None,
