@@ -21,10 +21,11 @@ use tokio_postgres::Row;
 use super::connection::copy::copy_in;
 use super::{DbError, MAX_BATCH, Tx};
 use crate::statements::{
-    FromRow, columns, first_columns, potency_max, potency_min, potency_unit, read_all, rows, sql, update_rows,
+    FromRow, columns, first_column, potency_max, potency_min, potency_unit, read_all, rows, sql, update_rows,
     update_statement,
 };
-use domain::menu::diff::KnownProduct;
+use domain::menu::category::Category;
+use domain::menu::diff::{KnownProduct, RowHashes};
 use domain::menu::known_units::KnownUnits;
 use domain::menu::product::{PotencyUnit, Product, ProductId};
 use domain::store::{Platform, StoreId};
@@ -42,8 +43,8 @@ pub struct ProductWrite<'a> {
     pub id: ProductId,
     /// None: the next refresh writes the row again.
     pub content_hash: Option<i64>,
-    /// Name of its category among those by which prices are compared.
-    pub canonical_category: Option<&'a str>,
+    /// Its category among those by which prices are compared, with its name.
+    pub category: Option<(&'a str, &'a Category)>,
     pub product: &'a Product,
 }
 
@@ -75,7 +76,7 @@ columns! {
         brand_name_raw: TEXT = &w.product.brand_name_raw,
         category: TEXT = &w.product.category,
         subcategory: TEXT = &w.product.subcategory,
-        canonical_category: TEXT = w.canonical_category,
+        canonical_category: TEXT = w.category.map(|(name, _)| name),
         strain_type: TEXT = &w.product.strain_type,
         price_rec: INT4 = w.product.price_rec,
         price_med: INT4 = w.product.price_med,
@@ -111,6 +112,22 @@ pub async fn known(tx: &Tx, scope: ProductScope) -> Result<Vec<KnownProduct>, Db
     read_all(&tx.query(sql, &[&scope.dispensary_id, &scope.platform.name()]).await?)
 }
 
+/// The content hashes of the store's products.
+pub async fn row_hashes(tx: &Tx, scope: ProductScope) -> Result<RowHashes, DbError> {
+    let sql = sql!("products/row_hashes.sql");
+    let row = tx.query_one(sql, &[&scope.dispensary_id, &scope.platform.name()]).await?;
+    let (hashes, ids): (Vec<i64>, Vec<ProductId>) = (row.try_get("hashes")?, row.try_get("ids")?);
+    Ok(RowHashes { ids: hashes.into_iter().zip(ids).collect(), others: row.try_get("others")? })
+}
+
+/// The products with these ids.
+pub async fn with_ids(tx: &Tx, ids: &[ProductId]) -> Result<Vec<KnownProduct>, DbError> {
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    read_all(&tx.query(sql!("products/with_ids.sql"), &[&ids]).await?)
+}
+
 /// Units and sizes of the products with these ids of the platform.
 pub async fn known_units(tx: &Tx, scope: ProductScope, ids: &[&str]) -> Result<Vec<KnownUnits>, DbError> {
     let sql = sql!("products/known_units.sql");
@@ -137,7 +154,7 @@ pub async fn reserve_ids(tx: &Tx, count: usize) -> Result<Vec<ProductId>, DbErro
         return Ok(Vec::new());
     }
     let count = i64::try_from(count).map_err(|error| DbError::Other(error.to_string()))?;
-    first_columns(&tx.query(sql!("products/reserve_ids.sql"), &[&count]).await?)
+    first_column(&tx.query_one(sql!("products/reserve_ids.sql"), &[&count]).await?)
 }
 
 /// Adds products that have no row yet. `misses` is 0 unless their payload is older than the store's newest.

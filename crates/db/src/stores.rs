@@ -34,6 +34,8 @@ pub struct CrawlState {
     pub has_hashes: bool,
     /// Its next whole menu is only compared with by later ones: the store is new, was closed, or has another menu.
     pub needs_baseline: bool,
+    /// Whether a logo of any brand may have failed since its newest crawl: its products then offer their addresses again.
+    pub has_failed_logos: bool,
 }
 
 /// A store whose crawls were switched on or off.
@@ -167,6 +169,7 @@ pub async fn lock(tx: &Tx, id: StoreId) -> Result<CrawlState, DbError> {
         is_enabled: row.try_get("crawl_enabled")?,
         has_hashes: row.try_get("has_hashes")?,
         needs_baseline: row.try_get("needs_baseline")?,
+        has_failed_logos: row.try_get("has_failed_logos")?,
     })
 }
 

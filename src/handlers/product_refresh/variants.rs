@@ -10,12 +10,10 @@ use db::products::ProductWrite;
 use db::products::variant_history::VariantChange;
 use db::products::variants::VariantWrite;
 use db::{DbError, Tx, pipeline, products};
-use domain::menu::category::Categories;
-use domain::menu::product::{Product, ProductId, SpecialsJson, Variant};
+use domain::menu::product::{ProductId, SpecialsJson, Variant};
 use domain::menu::stock::PayloadPosition;
-use domain::menu::unit_price::{Measured, UnitPrices};
+use domain::menu::unit_price::{Measure, Measured, UnitPrices};
 use domain::menu::variant_diff::{PlacedVariant, VariantDiff, placed};
-use domain::store::Platform;
 
 #[derive(Default)]
 pub struct VariantWrites<'a> {
@@ -28,45 +26,22 @@ pub struct VariantWrites<'a> {
     pub removed: Vec<(ProductId, Variant)>,
 }
 
-/// Prices by unit of a platform's products.
-#[derive(Clone, Copy)]
-pub struct UnitPricing<'c> {
-    pub categories: &'c Categories,
-    pub platform: Platform,
-}
-
-impl UnitPricing<'_> {
-    fn placed<'p>(self, product: &'p Product) -> impl Iterator<Item = PlacedVariant<'p>> {
-        let measure = self.categories.measure(self.platform, product);
-        let bundles = product.specials.as_ref().map(SpecialsJson::bundles).unwrap_or_default();
-        let measured = Measured {
-            measure,
-            name: &product.name_raw,
-            thc: product.thc.as_ref(),
-            bundles,
-            options: &product.variants,
-        };
-        placed(&product.variants, move |variant| UnitPrices::of(measured, variant).into())
-    }
-}
-
 impl<'a> VariantWrites<'a> {
     pub async fn find(
         tx: &Tx,
-        pricing: UnitPricing<'_>,
         new: &[ProductWrite<'a>],
         changed: &[ProductWrite<'a>],
     ) -> Result<VariantWrites<'a>, DbError> {
         let mut writes = VariantWrites::default();
         for write in new {
-            writes.added.extend(pricing.placed(write.product).map(|placed| variant_write(write.id, placed)));
+            writes.added.extend(with_unit_prices(write).map(|placed| variant_write(write.id, placed)));
         }
         let of_new = writes.added.len();
         let ids: Vec<ProductId> = changed.iter().map(|write| write.id).collect();
         let mut stored = products::variants::of_products(tx, &ids).await?;
         for write in changed {
             let rows = stored.remove(&write.id).unwrap_or_default();
-            writes.add(write.id, VariantDiff::new(rows, pricing.placed(write.product)));
+            writes.add(write.id, VariantDiff::new(rows, with_unit_prices(write)));
         }
         writes.returned = returned(tx, &writes.added[of_new..]).await?;
         Ok(writes)
@@ -112,6 +87,19 @@ impl<'a> VariantWrites<'a> {
             self.removed.iter().map(|(id, variant)| VariantChange { product_id: *id, variant, unit_prices: None });
         added.chain(repriced).chain(removed).collect()
     }
+}
+
+/// The variants of a product with their prices by unit, of which a product without a category has none.
+fn with_unit_prices<'a>(write: &ProductWrite<'a>) -> impl Iterator<Item = PlacedVariant<'a>> {
+    let product = write.product;
+    let measured = Measured {
+        measure: write.category.map_or(Measure::Nothing, |(_, category)| category.measure),
+        name: &product.name_raw,
+        thc: product.thc.as_ref(),
+        bundles: product.specials.as_ref().map(SpecialsJson::bundles).unwrap_or_default(),
+        options: &product.variants,
+    };
+    placed(&product.variants, move |variant| UnitPrices::of(measured, variant).into())
 }
 
 fn variant_write(product_id: ProductId, placed: PlacedVariant<'_>) -> VariantWrite<'_> {

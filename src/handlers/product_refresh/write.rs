@@ -5,7 +5,7 @@
 //! first_seen_at and last_seen_at, and products that have no row. In: products in the menu's order. Out:
 //! [`Counts`]. It must not know files or platforms.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::changes::MenuChanges;
-use super::variants::{UnitPricing, VariantWrites};
+use super::variants::VariantWrites;
 use db::products::brands::MenuBrand;
 use db::products::{ProductScope, ProductWrite, shared_json};
 use db::stores::CrawlState;
@@ -104,13 +104,28 @@ impl MenuWrite {
         if !state.is_enabled {
             return Ok(Counts { store_is_disabled: true, ..Counts::default() });
         }
-        let known = db::products::known(tx, self.scope()).await?;
         let with_units = self.with_known_units(tx).await?;
         let menu = with_units.as_ref().unwrap_or(self);
-        match menu::diff::with_known_statuses(menu.products(), &known) {
-            Some(products) => menu.with_products(products).write_known(tx, state, known).await,
-            None => menu.write_known(tx, state, known).await,
+        let hashes = menu.hashes();
+        let rows = menu.rows(tx, state, &hashes).await?;
+        match menu::diff::with_known_statuses(menu.products(), &rows.known) {
+            Some(products) => {
+                let menu = menu.with_products(products);
+                menu.write_known(tx, state, rows, &menu.hashes()).await
+            }
+            None => menu.write_known(tx, state, rows, &hashes).await,
         }
+    }
+
+    /// The store's rows. Those of the newest menu's content are not read.
+    async fn rows(&self, tx: &Tx, state: CrawlState, hashes: &[i64]) -> Result<StoreRows, DbError> {
+        if self.order(state) != PayloadOrder::Newest || !state.has_hashes {
+            let known = db::products::known(tx, self.scope()).await?;
+            return Ok(StoreRows { same: HashMap::new(), known });
+        }
+        let mut rows = db::products::row_hashes(tx, self.scope()).await?;
+        let others = rows.keep_same(hashes);
+        Ok(StoreRows { same: rows.ids, known: db::products::with_ids(tx, &others).await? })
     }
 
     /// Fills in the known units; None where the menu says every unit.
@@ -129,11 +144,17 @@ impl MenuWrite {
         MenuWrite { menu: Arc::new(menu), ..self.clone() }
     }
 
-    async fn write_known(&self, tx: &Tx, state: CrawlState, known: Vec<KnownProduct>) -> Result<Counts, DbError> {
-        let order = PayloadOrder::of(self.position(), state.newest);
+    async fn write_known(
+        &self,
+        tx: &Tx,
+        state: CrawlState,
+        rows: StoreRows,
+        hashes: &[i64],
+    ) -> Result<Counts, DbError> {
+        let order = self.order(state);
         let counts = match (order, state.newest) {
-            (PayloadOrder::Older, Some(newest)) => self.write_older(tx, newest, known).await?,
-            _ => self.write_current(tx, order, state, known).await?,
+            (PayloadOrder::Older, Some(newest)) => self.write_older(tx, newest, rows.known).await?,
+            _ => self.write_current(tx, order, state, rows, hashes).await?,
         };
         Ok(Counts { order: Some(order), ..counts })
     }
@@ -143,26 +164,26 @@ impl MenuWrite {
         tx: &Tx,
         order: PayloadOrder,
         state: CrawlState,
-        mut known: Vec<KnownProduct>,
+        StoreRows { same, mut known }: StoreRows,
+        hashes: &[i64],
     ) -> Result<Counts, DbError> {
         let may_be_written = order == PayloadOrder::Replay || !(state.has_hashes || known.is_empty());
         if may_be_written {
             known.iter_mut().for_each(|row| row.content_hash = None);
         }
-        let hashes: Vec<i64> = self.products().iter().map(Product::content_hash).collect();
-        let diff = MenuDiff::new(self.products(), &hashes, &known);
+        let diff = MenuDiff::new(self.products(), hashes, &same, &known);
         let counts_misses = order == PayloadOrder::Newest && self.is_complete();
         if order == PayloadOrder::Newest && !self.is_believed(tx, diff.switches(self.products(), counts_misses)).await?
         {
             return Ok(Counts { products: self.products().len(), suspicious: true, ..Counts::default() });
         }
         let ids = self.ids(tx, &diff.changes).await?;
-        let menu: Vec<MenuRow<'_>> = self.menu_rows(&ids, &hashes, &diff.changes).collect();
+        let menu: Vec<MenuRow<'_>> = self.menu_rows(&ids, hashes, &diff.changes).collect();
 
         let new = self.writes(&menu, |change| change == RowChange::New);
         let changed = self.writes(&menu, |change| matches!(change, RowChange::Changed { .. }));
         let absent = if counts_misses { diff.absent.as_slice() } else { &[] };
-        let variants = VariantWrites::find(tx, self.unit_pricing(), &new, &changed).await?;
+        let variants = VariantWrites::find(tx, &new, &changed).await?;
 
         let current =
             pipeline(self.write_products(tx, &new, &changed), variants.write(tx, self.position(), may_be_written));
@@ -179,7 +200,9 @@ impl MenuWrite {
         }
 
         // last: another menu that adds the same brands waits until this one is committed
-        db::products::brands::add(tx, &self.brands()).await?;
+        let written =
+            menu.iter().filter(|row| state.has_failed_logos || !matches!(row.change, RowChange::Unchanged { .. }));
+        db::products::brands::add(tx, &brands(written.map(|row| row.product))).await?;
         let counts = count(&menu);
         let out_of_stock = counts.out_of_stock + sold_out.products as i64;
         let without_price = self.products().iter().filter(|product| !product.has_price()).count();
@@ -209,7 +232,7 @@ impl MenuWrite {
     /// last_seen_at, and adds products that have no row.
     async fn write_older(&self, tx: &Tx, newest: PayloadPosition, known: Vec<KnownProduct>) -> Result<Counts, DbError> {
         let hashes = vec![0; self.products().len()]; // nothing that is known is written, whatever its content
-        let changes = MenuDiff::new(self.products(), &hashes, &known).changes;
+        let changes = MenuDiff::new(self.products(), &hashes, &HashMap::new(), &known).changes;
         let known_ids: Vec<ProductId> = changes.iter().filter_map(|change| change.id()).collect();
         db::products::widen_seen(tx, &known_ids, self.payload.fetched_at).await?;
         let ids = self.ids(tx, &changes).await?;
@@ -242,7 +265,7 @@ impl MenuWrite {
             missed.iter().map(|(id, product)| self.product_write(*id, None, product)).collect();
         db::products::insert(tx, self.scope(), fetched_at, misses, &new).await?;
         self.write_shared(tx, &new, &[]).await?;
-        VariantWrites::find(tx, self.unit_pricing(), &new, &[]).await?.write(tx, self.position(), false).await
+        VariantWrites::find(tx, &new, &[]).await?.write(tx, self.position(), false).await
     }
 
     /// Writes the JSON that products share, after the products.
@@ -285,8 +308,7 @@ impl MenuWrite {
     }
 
     fn product_write<'a>(&'a self, id: ProductId, content_hash: Option<i64>, product: &'a Product) -> ProductWrite<'a> {
-        let canonical_category = self.categories.of(self.payload.platform, product).map(|(name, _)| name);
-        ProductWrite { id, content_hash, canonical_category, product }
+        ProductWrite { id, content_hash, category: self.categories.of(self.payload.platform, product), product }
     }
 
     /// `may_be_written` = some of them may be there already.
@@ -344,26 +366,16 @@ impl MenuWrite {
         Ok(SoldOut { products: sold_out.len(), options })
     }
 
-    /// The brands that the menu names, each once.
-    fn brands(&self) -> Vec<MenuBrand> {
-        let mut brands: BTreeMap<String, MenuBrand> = BTreeMap::new();
-        for product in self.products() {
-            let Some(name) = &product.brand_name_raw else { continue };
-            let slug = image_layout::brand_slug(Some(name));
-            let brand = brands.entry(slug).or_insert_with_key(|slug| MenuBrand {
-                name: name.clone(),
-                slug: slug.clone(),
-                image_url: None,
-            });
-            if brand.image_url.is_none() {
-                brand.image_url.clone_from(&product.brand_image_url);
-            }
-        }
-        brands.into_values().collect()
-    }
-
     fn products(&self) -> &[Product] {
         &self.menu.products
+    }
+
+    fn hashes(&self) -> Vec<i64> {
+        self.products().iter().map(Product::content_hash).collect()
+    }
+
+    fn order(&self, state: CrawlState) -> PayloadOrder {
+        PayloadOrder::of(self.position(), state.newest)
     }
 
     fn is_complete(&self) -> bool {
@@ -374,13 +386,17 @@ impl MenuWrite {
         PayloadPosition { fetched_at: self.payload.fetched_at, id: self.payload.id }
     }
 
-    fn unit_pricing(&self) -> UnitPricing<'_> {
-        UnitPricing { categories: &self.categories, platform: self.payload.platform }
-    }
-
     fn scope(&self) -> ProductScope {
         ProductScope { dispensary_id: self.payload.dispensary_id, platform: self.payload.platform }
     }
+}
+
+/// The rows of a store.
+struct StoreRows {
+    /// Ids of rows with content of the menu, by its hash.
+    same: HashMap<i64, ProductId>,
+    /// All others.
+    known: Vec<KnownProduct>,
 }
 
 /// A product of the menu, its row's id and the change of the row.
@@ -395,6 +411,24 @@ struct MenuRow<'a> {
 struct SoldOut {
     products: usize,
     options: Vec<(ProductId, Variant)>,
+}
+
+/// The brands of these products, each once.
+fn brands<'a>(products: impl Iterator<Item = &'a Product>) -> Vec<MenuBrand> {
+    let (mut slugs, mut brands) = (HashMap::new(), BTreeMap::new());
+    for product in products {
+        let Some(name) = &product.brand_name_raw else { continue };
+        let slug = slugs.entry(name).or_insert_with(|| image_layout::brand_slug(Some(name)));
+        let brand = brands.entry(slug.clone()).or_insert_with_key(|slug| MenuBrand {
+            name: name.clone(),
+            slug: slug.clone(),
+            image_url: None,
+        });
+        if brand.image_url.is_none() {
+            brand.image_url.clone_from(&product.brand_image_url);
+        }
+    }
+    brands.into_values().collect()
 }
 
 fn count(menu: &[MenuRow<'_>]) -> Counts {

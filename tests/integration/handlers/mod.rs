@@ -1,6 +1,7 @@
 //! Handlers with a real database: the writes of each role.
 
 mod attributes;
+mod brands;
 mod captured_page;
 mod changes;
 mod corrections;

@@ -30,8 +30,8 @@ pub struct Category {
 #[derive(Clone, Debug, Default)]
 pub struct Categories {
     all: BTreeMap<String, Category>,
-    /// Names of categories by what they cover, folded.
-    covered: HashMap<String, String>,
+    /// Names of categories by what they cover of a platform, folded.
+    covered: HashMap<Platform, HashMap<String, String>>,
 }
 
 impl Categories {
@@ -62,15 +62,15 @@ impl Categories {
                 }
             }
         }
-        if faults.is_empty() { Ok(Categories { all, covered }) } else { Err(faults) }
+        if faults.is_empty() { Ok(Categories { all, covered: by_platform(&covered) }) } else { Err(faults) }
     }
 
     /// The category of a product with its name; none if no category covers its type.
     pub fn find(&self, platform: Platform, kind: &str, subcategory: Option<&str>) -> Option<(&str, &Category)> {
+        let covered = self.covered.get(&platform)?;
         let kind = folded(kind);
         let whole = subcategory.map(|subcategory| format!("{kind}/{}", folded(subcategory)));
-        let of_platform = |key: &String| self.covered.get(&format!("{}:{key}", folded(platform.name())));
-        let found = whole.iter().chain([&kind]).find_map(|key| of_platform(key).or_else(|| self.covered.get(key)));
+        let found = whole.iter().chain([&kind]).find_map(|key| covered.get(key));
         self.all.get_key_value(found?).map(|(name, category)| (name.as_str(), category))
     }
 
@@ -79,11 +79,18 @@ impl Categories {
         let kind = product.category.as_deref().unwrap_or_default();
         self.find(platform, kind, product.subcategory.as_deref())
     }
+}
 
-    /// The measure of a product; nothing if no category covers it.
-    pub fn measure(&self, platform: Platform, product: &Product) -> Measure {
-        self.of(platform, product).map_or(Measure::Nothing, |(_, category)| category.measure)
-    }
+/// The same entries by platform, of which the ones for that platform alone come first.
+fn by_platform(covered: &HashMap<String, String>) -> HashMap<Platform, HashMap<String, String>> {
+    let (of_one, of_all): (Vec<_>, Vec<_>) = covered.iter().partition(|(entry, _)| entry.contains(':'));
+    let of = |platform: Platform| {
+        let prefix = format!("{}:", folded(platform.name()));
+        let own =
+            of_one.iter().filter_map(|(entry, name)| Some((entry.strip_prefix(&prefix)?.to_owned(), name.to_string())));
+        of_all.iter().map(|(entry, name)| (entry.to_string(), name.to_string())).chain(own).collect()
+    };
+    Platform::VARIANTS.iter().map(|&platform| (platform, of(platform))).collect()
 }
 
 /// The text in lower case, of letters, digits, `/` and `:` alone.

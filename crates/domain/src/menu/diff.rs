@@ -1,6 +1,7 @@
 //! `MenuDiff`: a menu's products, compared with the rows of its store.
 //!
-//! In: the menu's products with their content hashes, and the store's rows. Out: which products are new,
+//! In: the menu's products with their content hashes, and the store's rows, of which the ones with a hash of the menu may be known by that
+//! alone. Out: which products are new,
 //! changed or unchanged, and which rows the menu lacks. It knows nothing of the order of payloads, nor of how
 //! rows are written.
 
@@ -22,6 +23,25 @@ pub struct KnownProduct {
     pub misses: i16,
     /// The last known status at the platform; None = the platform never said.
     pub is_listed: Option<bool>,
+}
+
+/// Hashes of a store's rows that no crawl has missed.
+#[derive(Clone, Debug, Default)]
+pub struct RowHashes {
+    /// Ids by hash. A hash covers the platform's id: no two rows of a store and platform have the same.
+    pub ids: HashMap<i64, ProductId>,
+    /// Ids of the store's other rows.
+    pub others: Vec<ProductId>,
+}
+
+impl RowHashes {
+    /// Keeps the ids of the rows that have a hash of the menu's, and returns those of all other rows.
+    pub fn keep_same(&mut self, hashes: &[i64]) -> Vec<ProductId> {
+        let same = hashes.iter().filter_map(|hash| Some((*hash, self.ids.remove(hash)?))).collect();
+        let other = std::mem::replace(&mut self.ids, same).into_values();
+        self.others.extend(other);
+        std::mem::take(&mut self.others)
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,12 +113,19 @@ impl MenuDiff {
         Switches { kind: SwitchKind::Products, covered: named.len() + lacking, switched: sold_out + lacking }
     }
 
-    /// `hashes` belong to `products`, whose provider ids are distinct.
-    pub fn new(products: &[Product], hashes: &[i64], known: &[KnownProduct]) -> MenuDiff {
+    /// `hashes` belong to `products`, whose provider ids are distinct; `same` are ids of rows by their hash, and `known` the
+    /// other rows.
+    pub fn new(
+        products: &[Product],
+        hashes: &[i64],
+        same: &HashMap<i64, ProductId>,
+        known: &[KnownProduct],
+    ) -> MenuDiff {
         let mut rows: HashMap<&str, &KnownProduct> =
             known.iter().map(|row| (row.provider_product_id.as_str(), row)).collect();
-        let compared = products.iter().zip(hashes).map(|(product, hash)| {
-            rows.remove(product.provider_product_id.as_str()).map_or(RowChange::New, |row| row.change(*hash))
+        let compared = products.iter().zip(hashes).map(|(product, hash)| match same.get(hash) {
+            Some(id) => RowChange::Unchanged { id: *id },
+            None => rows.remove(product.provider_product_id.as_str()).map_or(RowChange::New, |row| row.change(*hash)),
         });
         let changes = compared.collect();
         let missed = rows.into_values().filter(|row| row.misses < MISSES_TO_OUT_OF_STOCK);
@@ -170,7 +197,7 @@ mod tests {
     #[case::of_unknown_content(vec![row(1, None, 0)], changed(1))]
     #[case::back_after_a_miss(vec![row(1, Some(7), 1)], changed(1))]
     fn a_product_is_compared_by_its_hash(#[case] known: Vec<KnownProduct>, #[case] expected: RowChange) {
-        assert_eq!(MenuDiff::new(&[on_menu(1)], &[7], &known).changes, [expected]);
+        assert_eq!(MenuDiff::new(&[on_menu(1)], &[7], &HashMap::new(), &known).changes, [expected]);
     }
 
     #[rstest]
@@ -203,7 +230,7 @@ mod tests {
             KnownProduct { is_in_stock: false, ..row(6, None, 0) },
         ];
         let menu = [Product { is_in_stock: false, ..on_menu(1) }, on_menu(2), on_menu(3), on_menu(9)];
-        let diff = MenuDiff::new(&menu, &[7; 4], &known);
+        let diff = MenuDiff::new(&menu, &[7; 4], &HashMap::new(), &known);
         let (whole, partial) = (diff.switches(&menu, true), diff.switches(&menu, false));
         assert_eq!((whole.covered, whole.switched), (3, 2));
         assert_eq!((partial.covered, partial.switched), (2, 1));
@@ -216,7 +243,7 @@ mod tests {
     fn what_a_menu_lacks_for_the_first_time_is_switched(#[case] others: ProductId, #[case] switched: usize) {
         let known: Vec<KnownProduct> = (1..=20).map(|id| row(id, None, 0)).collect();
         let menu: Vec<Product> = (100..100 + others).map(on_menu).collect();
-        let diff = MenuDiff::new(&menu, &vec![7; menu.len()], &known);
+        let diff = MenuDiff::new(&menu, &vec![7; menu.len()], &HashMap::new(), &known);
         assert_eq!(diff.switches(&menu, true).switched, switched);
     }
 
@@ -225,7 +252,7 @@ mod tests {
     #[case::missed_twice(2, true)]
     #[case::at_three_nothing_more_is_written(3, false)]
     fn what_the_menu_lacks_is_absent(#[case] misses: i16, #[case] is_absent: bool) {
-        let diff = MenuDiff::new(&[], &[], &[row(1, None, misses)]);
+        let diff = MenuDiff::new(&[], &[], &HashMap::new(), &[row(1, None, misses)]);
         assert_eq!(diff.absent.len(), usize::from(is_absent));
     }
 
@@ -262,7 +289,7 @@ mod tests {
         ) {
             let products: Vec<Product> = menu.keys().map(|id| on_menu(*id)).collect();
             let hashes: Vec<i64> = menu.values().copied().collect();
-            let diff = MenuDiff::new(&products, &hashes, &known);
+            let diff = MenuDiff::new(&products, &hashes, &HashMap::new(), &known);
 
             for ((product, hash), change) in products.iter().zip(&hashes).zip(&diff.changes) {
                 let row = known.iter().find(|row| row.provider_product_id == product.provider_product_id);
@@ -277,6 +304,16 @@ mod tests {
             let absent: Vec<KnownProduct> = known.iter().filter(lacks).cloned().collect();
             prop_assert_eq!(diff.absent, absent);
         }
+    }
+
+    #[test]
+    fn rows_with_a_hash_of_the_menu_are_not_read() {
+        let mut rows = RowHashes { ids: HashMap::from([(7, 1), (8, 2)]), others: vec![3] };
+        assert_eq!(rows.keep_same(&[7, 9]), [3, 2]);
+        let menu = [on_menu(1), on_menu(2), on_menu(4)];
+        let diff = MenuDiff::new(&menu, &[7, 9, 10], &rows.ids, &[row(2, Some(8), 0), row(3, None, 1)]);
+        assert_eq!(diff.changes, [RowChange::Unchanged { id: 1 }, changed(2), RowChange::New]);
+        assert_eq!(diff.absent, [row(3, None, 1)]);
     }
 
     #[test]

@@ -105,6 +105,8 @@ impl<'a> Items<'a> {
 
 /// A product takes half a kilobyte before any of it is read: a page of empty ones must not fill the memory.
 pub const MAX_ITEMS: usize = 4000;
+/// Number of products on a page as it is asked for.
+const USUAL_ITEMS: usize = 100;
 
 impl<'a, I: Into<Items<'a>>> Answer<'a, I> {
     pub fn into_page(self, number: usize) -> Result<Page<'a>, NormaliseError> {
@@ -143,7 +145,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Items<'a> {
             }
 
             fn visit_seq<S: SeqAccess<'de>>(self, mut elements: S) -> Result<Items<'de>, S::Error> {
-                let mut items = Items::default();
+                let mut items = Items(Vec::with_capacity(USUAL_ITEMS));
                 while let Some(Element(product)) = elements.next_element()? {
                     items.add(product)?;
                 }

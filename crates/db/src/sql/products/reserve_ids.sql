@@ -1,2 +1,2 @@
 -- products/reserve_ids.sql: ids for new products. $1 how many
-SELECT nextval('store_products_id_seq') FROM generate_series(1, $1::bigint);
+SELECT ARRAY(SELECT nextval('store_products_id_seq') FROM generate_series(1, $1::bigint));
