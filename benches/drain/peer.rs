@@ -21,10 +21,11 @@ pub async fn drain(url: &str, jobs: usize, raw: &Client) -> (f64, Duration) {
     command.arg(url).arg(jobs.to_string()).stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
     let mut child = command.spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    lines.next_line().await.unwrap().expect("it is filled");
+    // it is filled
+    lines.next_line().await.unwrap().unwrap();
     let cpu = server_time::of(raw).await;
     child.stdin.take().unwrap().write_all(b"go\n").await.unwrap();
-    let seconds = lines.next_line().await.unwrap().expect("it is drained").parse().unwrap();
+    let seconds = lines.next_line().await.unwrap().unwrap().parse().unwrap();
     let cpu = server_time::of(raw).await - cpu;
     assert!(child.wait().await.unwrap().success());
     (seconds, cpu)
