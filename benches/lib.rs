@@ -1,6 +1,8 @@
-//! The base of the benches: a server of their own, programs that serve HTTP or are written in Python, and the median of rounds.
+//! The base of the benches: a server of their own, programs that serve HTTP or are written in Python, what
+//! processes use, and the median of rounds.
 
 pub mod http;
+pub mod processes;
 pub mod python;
 
 use std::os::unix::fs::PermissionsExt;
@@ -50,6 +52,12 @@ pub async fn connect(url: &str) -> Result<Client> {
     let (client, connection) = tokio_postgres::connect(url, NoTls).await?;
     tokio::spawn(connection);
     Ok(client)
+}
+
+/// Process id of the server behind a connection on this machine.
+pub async fn postmaster(client: &Client) -> Result<u32> {
+    let backend: i32 = client.query_one("SELECT pg_backend_pid()", &[]).await?.try_get(0)?;
+    processes::parent(backend.unsigned_abs())
 }
 
 pub fn median(values: impl IntoIterator<Item = f64>) -> f64 {

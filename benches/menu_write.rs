@@ -12,7 +12,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use benches::{BenchServer, connect, median};
+use benches::{BenchServer, connect, median, postmaster};
 use chrono::{DateTime, TimeDelta, Utc};
 use db::{Db, PoolSizes, schema};
 use domain::menu::NormalMenu;
@@ -114,8 +114,8 @@ impl Side {
         let db = Db::new(&url, &config.database, PoolSizes { work: CONNECTIONS, api: 1 }).unwrap();
         schema::migrate::up(&db).await.unwrap();
         let raw = connect(&url).await.unwrap();
-        let backend: i32 = raw.query_one("SELECT pg_backend_pid()", &[]).await.unwrap().get(0);
-        Side { name, db, raw, server: parent(backend as u32), figures: Vec::new() }
+        let server = postmaster(&raw).await.unwrap();
+        Side { name, db, raw, server, figures: Vec::new() }
     }
 
     async fn fill(&self) {
@@ -287,11 +287,6 @@ fn variant(label: &str, price: i32) -> Variant {
         is_in_stock: true,
         ..Variant::default()
     }
-}
-
-fn parent(process: u32) -> u32 {
-    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap();
-    stat.rsplit(") ").next().unwrap().split(' ').nth(1).unwrap().parse().unwrap()
 }
 
 /// Time in nanoseconds that the server's processes have run.

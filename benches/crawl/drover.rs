@@ -7,7 +7,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use benches::connect;
+use benches::{connect, processes};
 use chrono::{DateTime, TimeDelta};
 use db::demo::report::products;
 use db::{Db, PoolSizes, proxies, schedules, schema, stores, workers};
@@ -19,7 +19,7 @@ use tokio::process::Command;
 
 use crate::stand::{REFUSED_HOST, Site, Store};
 use crate::sums::{self, SumsByStore};
-use crate::{followed, heartbeats, platform, processes};
+use crate::{followed, heartbeats, platform};
 
 const SCHEDULE: &str = "payload_fetch_all";
 const WORKERS: usize = 5;

@@ -47,7 +47,6 @@ mod followed;
 mod heartbeats;
 mod peer;
 mod platform;
-mod processes;
 mod report;
 mod rounds;
 mod server;

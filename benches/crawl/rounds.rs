@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
+use benches::processes;
 use serde::Serialize;
 use tempfile::TempDir;
 
@@ -13,7 +14,7 @@ use crate::peer::{Crawler, Peer};
 use crate::server::Server;
 use crate::stand::{Menus, Stand};
 use crate::sums::{self, SumsByStore};
-use crate::{Args, Run, followed::Followed, processes, statements};
+use crate::{Args, Run, followed::Followed, statements};
 
 const LATENCY: Duration = Duration::from_millis(50);
 /// Share of the products with other prices in the run `changed`.

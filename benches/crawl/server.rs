@@ -1,10 +1,8 @@
 //! `Server`: a private Postgres with its ordinary settings, a database for each peer, and its cost.
 
 use anyhow::Result;
-use benches::{BenchServer, connect};
+use benches::{BenchServer, connect, postmaster, processes};
 use tokio_postgres::Client;
-
-use crate::processes;
 
 pub struct Server {
     running: BenchServer,
@@ -17,8 +15,7 @@ impl Server {
     pub async fn start(settings: Vec<String>) -> Result<Server> {
         let running = BenchServer::start(env!("CARGO_BIN_EXE_drover-under-bench"), settings).await?;
         let admin = connect(running.url()).await?;
-        let backend: i32 = admin.query_one("SELECT pg_backend_pid()", &[]).await?.try_get(0)?;
-        let postmaster = processes::parent(backend.unsigned_abs())?;
+        let postmaster = postmaster(&admin).await?;
         Ok(Server { running, admin, postmaster })
     }
 

@@ -18,7 +18,6 @@
 #[path = "../../tests/testkit/fault_proxy.rs"]
 mod fault_proxy;
 mod peer;
-mod server_time;
 #[allow(dead_code, reason = "nothing counts its round trips here")]
 #[path = "../../tests/testkit/slow_link.rs"]
 mod slow_link;
@@ -27,7 +26,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use benches::{BenchServer, connect, median};
+use benches::{BenchServer, connect, median, postmaster, processes};
 use clap::Parser;
 use db::tasks::{self, ClaimedTask, NewTask};
 use db::{Db, PoolSizes, schema, workers};
@@ -162,6 +161,7 @@ struct Bench {
     db: Db,
     /// Beside the link.
     raw: Client,
+    postmaster: u32,
     server_url: String,
     link: Option<Duration>,
     payloads: Payloads,
@@ -176,23 +176,25 @@ impl Bench {
         let direct = Db::new(&server_url, &config.database, PoolSizes { work: 1, api: 1 }).unwrap();
         schema::migrate::up(&direct).await.unwrap();
         let raw = connect(&server_url).await.unwrap();
+        let postmaster = postmaster(&raw).await.unwrap();
         // roles that need a proxy are claimed, too
         raw.batch_execute("INSERT INTO proxies (host, port) VALUES ('127.0.0.1', 1)").await.unwrap();
         let url = linked(&server_url, args.link).await;
         let db = Db::new(&url, &config.database, sizes).unwrap();
         let payloads = Payloads::new(server.dir().join("storage"), "a bench");
-        Bench { config, db, raw, server_url, link: args.link, payloads, runtime }
+        Bench { config, db, raw, postmaster, server_url, link: args.link, payloads, runtime }
     }
 
     async fn drain(&self, count: usize) -> Drain {
         self.fill(count).await;
         let work = Arc::new(Idle { ended: AtomicUsize::new(0) });
-        let (cpu, begun) = (server_time::of(&self.raw).await, Instant::now());
+        let (cpu, begun) = (processes::family_cpu(self.postmaster).unwrap(), Instant::now());
         let tree = self.start(work.clone()).await;
         while work.ended.load(Ordering::Relaxed) < count || self.is_any_open().await {
             tokio::time::sleep(POLL).await;
         }
-        let drain = Drain::of(count, begun.elapsed(), server_time::of(&self.raw).await - cpu);
+        let cpu = processes::family_cpu(self.postmaster).unwrap() - cpu;
+        let drain = Drain::of(count, begun.elapsed().as_secs_f64(), cpu);
         tree.drain().await;
         drain
     }
@@ -239,16 +241,17 @@ impl Bench {
         let name = format!("peer_{number}");
         self.raw.batch_execute(&format!("CREATE DATABASE {name}")).await.unwrap();
         let url = linked(&self.server_url.replacen("/drover?", &format!("/{name}?"), 1), self.link).await;
-        let (seconds, cpu) = peer::drain(&url, count, &self.raw).await;
+        let (seconds, cpu) = peer::drain(&url, count, self.postmaster).await;
         self.raw.batch_execute(&format!("DROP DATABASE {name} WITH (FORCE)")).await.unwrap();
-        Drain::of(count, Duration::from_secs_f64(seconds), cpu)
+        Drain::of(count, seconds, cpu)
     }
 }
 
 impl Drain {
-    fn of(count: usize, took: Duration, server: Duration) -> Drain {
+    /// `server`: seconds of its processor time.
+    fn of(count: usize, seconds: f64, server: f64) -> Drain {
         let count = count as f64;
-        Drain { tasks_per_second: count / took.as_secs_f64(), server_us: server.as_secs_f64() * 1e6 / count }
+        Drain { tasks_per_second: count / seconds, server_us: server * 1e6 / count }
     }
 }
 

@@ -1,21 +1,19 @@
 //! The program that drains with graphile_worker: cargo builds it, in a workspace of its own.
 //!
-//! In: an empty database. Out: the seconds of its drain, and the server's processor time meanwhile.
+//! In: an empty database. Out: the seconds of its drain, and those of the server's processor time
+//! meanwhile.
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::time::Duration;
 
+use benches::processes;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::process::Command;
 use tokio::sync::OnceCell;
-use tokio_postgres::Client;
-
-use super::server_time;
 
 static PROGRAM: OnceCell<PathBuf> = OnceCell::const_new();
 
-pub async fn drain(url: &str, jobs: usize, raw: &Client) -> (f64, Duration) {
+pub async fn drain(url: &str, jobs: usize, postmaster: u32) -> (f64, f64) {
     let program = PROGRAM.get_or_init(build).await;
     let mut command = Command::new(program);
     command.arg(url).arg(jobs.to_string()).stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
@@ -23,10 +21,10 @@ pub async fn drain(url: &str, jobs: usize, raw: &Client) -> (f64, Duration) {
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     // it is filled
     lines.next_line().await.unwrap().unwrap();
-    let cpu = server_time::of(raw).await;
+    let cpu = processes::family_cpu(postmaster).unwrap();
     child.stdin.take().unwrap().write_all(b"go\n").await.unwrap();
     let seconds = lines.next_line().await.unwrap().unwrap().parse().unwrap();
-    let cpu = server_time::of(raw).await - cpu;
+    let cpu = processes::family_cpu(postmaster).unwrap() - cpu;
     assert!(child.wait().await.unwrap().success());
     (seconds, cpu)
 }
