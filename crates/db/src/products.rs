@@ -106,12 +106,6 @@ columns! {
 pub(super) static UPDATE: LazyLock<String> =
     LazyLock::new(|| update_statement::<ProductWrite<'_>>(sql!("products/update.sql")));
 
-/// Every product of the store.
-pub async fn known(tx: &Tx, scope: ProductScope) -> Result<Vec<KnownProduct>, DbError> {
-    let sql = sql!("products/known.sql");
-    read_all(&tx.query(sql, &[&scope.dispensary_id, &scope.platform.name()]).await?)
-}
-
 /// The content hashes of the store's products.
 pub async fn row_hashes(tx: &Tx, scope: ProductScope) -> Result<RowHashes, DbError> {
     let sql = sql!("products/row_hashes.sql");
@@ -121,11 +115,11 @@ pub async fn row_hashes(tx: &Tx, scope: ProductScope) -> Result<RowHashes, DbErr
 }
 
 /// The products with these ids.
-pub async fn with_ids(tx: &Tx, ids: &[ProductId]) -> Result<Vec<KnownProduct>, DbError> {
+pub async fn known(tx: &Tx, ids: &[ProductId]) -> Result<Vec<KnownProduct>, DbError> {
     if ids.is_empty() {
         return Ok(Vec::new());
     }
-    read_all(&tx.query(sql!("products/with_ids.sql"), &[&ids]).await?)
+    read_all(&tx.query(sql!("products/known.sql"), &[&ids]).await?)
 }
 
 /// Units and sizes of the products with these ids of the platform.

@@ -39,7 +39,7 @@ pub fn append(raw: &[u8], text: &mut Vec<u8>) -> Option<usize> {
 struct Decompressor(NonNull<libdeflate_decompressor>);
 
 impl Decompressor {
-    /// None: there is no memory.
+    /// Returns none if its memory cannot be allocated.
     fn new() -> Option<Decompressor> {
         // SAFETY: it has no preconditions.
         NonNull::new(unsafe { libdeflate_alloc_decompressor() }).map(Decompressor)

@@ -117,15 +117,12 @@ impl MenuWrite {
         }
     }
 
-    /// The store's rows. Those of the newest menu's content are not read.
+    /// The store's rows. Of the newest menu, those with its content are not read.
     async fn rows(&self, tx: &Tx, state: CrawlState, hashes: &[i64]) -> Result<StoreRows, DbError> {
-        if self.order(state) != PayloadOrder::Newest || !state.has_hashes {
-            let known = db::products::known(tx, self.scope()).await?;
-            return Ok(StoreRows { same: HashMap::new(), known });
-        }
-        let mut rows = db::products::row_hashes(tx, self.scope()).await?;
-        let others = rows.keep_same(hashes);
-        Ok(StoreRows { same: rows.ids, known: db::products::with_ids(tx, &others).await? })
+        let are_trusted = self.order(state) == PayloadOrder::Newest && state.has_hashes;
+        let rows = db::products::row_hashes(tx, self.scope()).await?;
+        let (same, others) = rows.split(if are_trusted { hashes } else { &[] });
+        Ok(StoreRows { same, known: db::products::known(tx, &others).await? })
     }
 
     /// Fills in the known units; None where the menu says every unit.

@@ -157,7 +157,8 @@ async fn write_and_compare(store: &TestStore, platform_id: &str, second: i64, pa
     store.database.raw.execute(ACCEPTED, &[&format!("dutchie/{}", store.id)]).await.unwrap();
     let tx = store.database.db.begin().await.unwrap();
     let scope = ProductScope { dispensary_id: store.id, platform: Platform::Dutchie };
-    let known = db::products::known(&tx, scope).await.unwrap();
+    let (_, ids) = db::products::row_hashes(&tx, scope).await.unwrap().split(&[]);
+    let known = db::products::known(&tx, &ids).await.unwrap();
     let ids: Vec<&str> = menu.products.iter().map(|product| product.provider_product_id.as_str()).collect();
     let units = db::products::known_units(&tx, scope, &ids).await.unwrap();
     tx.rollback().await.unwrap();

@@ -1,9 +1,8 @@
 //! `MenuDiff`: a menu's products, compared with the rows of its store.
 //!
-//! In: the menu's products with their content hashes, and the store's rows, of which the ones with a hash of the menu may be known by that
-//! alone. Out: which products are new,
-//! changed or unchanged, and which rows the menu lacks. It knows nothing of the order of payloads, nor of how
-//! rows are written.
+//! In: the menu's products with their content hashes, and the store's rows; a row with a hash of the menu may be known by
+//! that alone. Out: which products are new, changed or unchanged, and which rows the menu lacks. It knows nothing of the
+//! order of payloads, nor of how rows are written.
 
 use std::collections::HashMap;
 
@@ -35,12 +34,11 @@ pub struct RowHashes {
 }
 
 impl RowHashes {
-    /// Keeps the ids of the rows that have a hash of the menu's, and returns those of all other rows.
-    pub fn keep_same(&mut self, hashes: &[i64]) -> Vec<ProductId> {
+    /// The ids of the rows with these hashes, by hash, and those of all other rows.
+    pub fn split(mut self, hashes: &[i64]) -> (HashMap<i64, ProductId>, Vec<ProductId>) {
         let same = hashes.iter().filter_map(|hash| Some((*hash, self.ids.remove(hash)?))).collect();
-        let other = std::mem::replace(&mut self.ids, same).into_values();
-        self.others.extend(other);
-        std::mem::take(&mut self.others)
+        self.others.extend(self.ids.into_values());
+        (same, self.others)
     }
 }
 
@@ -308,10 +306,10 @@ mod tests {
 
     #[test]
     fn rows_with_a_hash_of_the_menu_are_not_read() {
-        let mut rows = RowHashes { ids: HashMap::from([(7, 1), (8, 2)]), others: vec![3] };
-        assert_eq!(rows.keep_same(&[7, 9]), [3, 2]);
+        let (same, others) = RowHashes { ids: HashMap::from([(7, 1), (8, 2)]), others: vec![3] }.split(&[7, 9]);
+        assert_eq!(others, [3, 2]);
         let menu = [on_menu(1), on_menu(2), on_menu(4)];
-        let diff = MenuDiff::new(&menu, &[7, 9, 10], &rows.ids, &[row(2, Some(8), 0), row(3, None, 1)]);
+        let diff = MenuDiff::new(&menu, &[7, 9, 10], &same, &[row(2, Some(8), 0), row(3, None, 1)]);
         assert_eq!(diff.changes, [RowChange::Unchanged { id: 1 }, changed(2), RowChange::New]);
         assert_eq!(diff.absent, [row(3, None, 1)]);
     }
