@@ -19,3 +19,7 @@ pub mod simulated;
 mod features;
 
 pub mod cli;
+
+/// A crawl allocates much on many threads: a tenth less CPU than with the allocator of glibc, in as much memory.
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;

@@ -235,6 +235,21 @@ BEGIN
   RETURN FOUND;
 END $f$;
 
+-- Starts claimed tasks of one process, like start_task, and returns the ids of those that run now. A row that another session has locked is
+-- left out: start_task waits for it.
+CREATE OR REPLACE FUNCTION begin_tasks(ids bigint[], fences bigint[], workers text[]) RETURNS SETOF bigint LANGUAGE plpgsql
+SET xmlbinary = hex SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
+SET enable_sort = off SET jit = off AS $f$
+DECLARE held bigint[] := lock_held(ids, fences, workers, ARRAY['claimed']);
+BEGIN
+  PERFORM commit_asynchronously();
+  RETURN QUERY
+    UPDATE worker_tasks t
+       SET status = 'running', started_at = clock_timestamp(), updated_at = clock_timestamp()
+     WHERE t.id = ANY (held) AND t.lease_expires_at > clock_timestamp()
+    RETURNING t.id;
+END $f$;
+
 -- Extends the leases of one process and returns the ids of the renewed ones. A row that is locked is being settled: it needs no renewal,
 -- and must not make the others wait. The commit does not wait for the disk, which a crawl keeps busy: a server that crashes before
 -- flush_renewals has returned may lose the renewals.

@@ -1,5 +1,5 @@
 //! `Claimer`: one for a process; answers the claims of many task actors with one statement, and completes in
-//! the same round trip runs without effects.
+//! the same round trip runs without effects. Claimed tasks begin beside that (`begins`).
 //!
 //! In: claims and completions. Out: grants and answers. It knows when claiming makes no sense (draining, no
 //! proxy, a pause, a suspect running here already), but not what a task does.
@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::{mpsc, oneshot, watch};
 
-use super::held_tasks::{DrainHold, HeldTask, HeldTasks, TaskActorId};
+use super::begins::Begins;
+use super::held_tasks::{DrainHold, HeldTask, HeldTasks, NO_TASK_ACTOR, TaskActorId};
 use super::task_guard::TaskGuard;
 use crate::HandOver;
 use db::tasks::{self, ClaimBatch, ClaimBatchResult, ClaimToken, ClaimedTask, Completion};
@@ -23,7 +24,7 @@ use supervision::background::{Background, BackgroundLoop};
 use telemetry::events;
 
 /// Maximum number of requests that one statement answers.
-const MAX_BATCH: usize = 64;
+const MAX_BATCH: usize = 500;
 const MAX_QUEUED_REQUESTS: usize = 1024;
 
 /// A claimed task on its way to its run. Dropped unused, the task goes back.
@@ -38,6 +39,7 @@ pub struct TaskGrant {
 #[derive(Clone)]
 pub struct Claimer {
     requests: mpsc::Sender<Request>,
+    begins: Begins,
 }
 
 /// A task of one of `roles`, for a task actor of a worker.
@@ -47,6 +49,9 @@ pub struct ClaimRequest {
     pub worker_id: String,
     pub task_actor: TaskActorId,
 }
+
+/// Whether a completion was written.
+pub(crate) type Answer = oneshot::Receiver<Result<bool, DbError>>;
 
 enum Request {
     Claim(ClaimRequest, oneshot::Sender<Option<TaskGrant>>),
@@ -72,8 +77,9 @@ impl Claimer {
     pub fn start(deps: ClaimerDeps) -> Claimer {
         let (requests, inbox) = mpsc::channel(MAX_QUEUED_REQUESTS);
         let background = deps.background.clone();
+        let begins = Begins::start(&deps.db, &background);
         background.start("claimer", ClaimLoop { deps, inbox, unanswered: None });
-        Claimer { requests }
+        Claimer { requests, begins }
     }
 
     /// A task, if one may be claimed now.
@@ -83,13 +89,18 @@ impl Claimer {
         grant.await.ok()?
     }
 
-    /// Completes a run without effects. `false`: nothing was written; its lease is lost, or another session
-    /// has its row locked.
-    pub async fn complete(&self, completion: Completion) -> Result<bool, DbError> {
-        let stopped = || DbError::Unavailable("the claimer has stopped".to_owned());
+    pub(crate) fn begins(&self) -> &Begins {
+        &self.begins
+    }
+
+    /// Queues the completion of a run without effects, before later claims. Returns its answer: `false` means that
+    /// nothing was written, since its lease is lost, or another session has its row locked; no answer means the
+    /// same as an error.
+    pub(crate) async fn complete(&self, completion: Completion) -> Answer {
         let (answer, settled) = oneshot::channel();
-        self.requests.send(Request::Complete(completion, answer)).await.map_err(|_| stopped())?;
-        settled.await.map_err(|_| stopped())?
+        // the drop of a claimer that has stopped is the answer
+        let _ = self.requests.send(Request::Complete(completion, answer)).await;
+        settled
     }
 }
 
@@ -258,8 +269,7 @@ impl ClaimLoop {
             let claim = claims.iter().position(|claim| claim.worker_id == task.lease.worker_id);
             let claim = claim.map(|index| claims.swap_remove(index));
             let (lease, is_suspect) = (task.lease.clone(), task.is_suspect());
-            // no task actor has the id 0
-            let task_actor = claim.as_ref().map_or(0, |claim| claim.task_actor);
+            let task_actor = claim.as_ref().map_or(NO_TASK_ACTOR, |claim| claim.task_actor);
             let entry = HeldTask { lease, task_actor, is_suspect, stop_at: sent + self.deps.times.self_stop() };
             let guard = TaskGuard::enter(entry, &self.deps.held_tasks, &self.deps.db);
             // a grant whose receiver is gone is dropped, which gives its task back

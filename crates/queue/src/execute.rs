@@ -1,7 +1,8 @@
 //! `Executor` and `Run`: one run of a claimed task on the runtime, outside of any actor: start, body, end.
 //!
-//! In: a claimed task and its stop signal ([`Stop`]). Out: how the run ended. `settle` writes that end. A
-//! chained task that it started runs next, in the same slot. It must not know actors.
+//! In: a claimed task and its stop signal ([`Stop`]). Out: how the run ended. `settle` writes that end, without its
+//! slot where the run has no effects. A chained task that it started runs next, in the same slot. It must not know
+//! actors.
 
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
@@ -10,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use futures_util::FutureExt;
 use serde_json::Value;
-use tokio::sync::{oneshot, watch};
+use tokio::sync::{Semaphore, oneshot, watch};
 use tokio::task::{JoinError, JoinHandle};
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
@@ -18,6 +19,7 @@ use tracing::Instrument;
 use super::after_hooks::AfterHooks;
 use super::claimer::{Claimer, TaskGrant};
 use super::held_tasks::Stop;
+use super::task_guard::TaskGuard;
 use crate::{Body, HandOver, Outcome, StartedTask, TaskError, Work};
 use db::tasks::{self, ClaimedTask};
 use db::{Db, DbError};
@@ -40,6 +42,8 @@ pub struct Executor {
     /// No task of a paused role is started in the slot of its parent.
     pub(crate) pauses: watch::Receiver<Pauses>,
     pub(crate) after_hooks: AfterHooks,
+    /// Places of runs whose completions are not answered yet.
+    unanswered: Arc<Semaphore>,
 }
 
 /// The worker whose slots run the tasks.
@@ -69,6 +73,14 @@ pub(crate) struct NextRun {
     pub stop_at: Instant,
 }
 
+/// What is left of a run when its body has ended.
+pub(crate) enum RunEnd {
+    Settled,
+    /// It had no effects, and ended with this result: the slot does not wait until that is written.
+    Completed(Value),
+    Chained(NextRun),
+}
+
 /// How the body ended.
 pub(crate) enum BodyEnd {
     Outcome(Outcome),
@@ -80,6 +92,9 @@ pub(crate) enum BodyEnd {
     /// The body was aborted and still runs: nothing of it is written.
     NotStopped,
 }
+
+/// Maximum number of runs whose completions are not answered: with a slow database, slots wait.
+const MAX_UNANSWERED: usize = 256;
 
 /// How long a body may take to its next await once it is aborted. One that takes longer blocks a thread of
 /// the runtime.
@@ -94,7 +109,8 @@ impl Executor {
         lifecycle: Lifecycle,
         pauses: watch::Receiver<Pauses>,
     ) -> Self {
-        Executor { db, claimer, work, config, lifecycle, pauses, after_hooks: AfterHooks::default() }
+        let unanswered = Arc::new(Semaphore::new(MAX_UNANSWERED));
+        Executor { db, claimer, work, config, lifecycle, pauses, after_hooks: AfterHooks::default(), unanswered }
     }
 
     /// Runs a granted task to its end, and then its chained task in the same slot; `current` has the lease of
@@ -118,14 +134,23 @@ impl Executor {
         let run = Run::new(self, &task, owner);
         let whole = async {
             match AssertUnwindSafe(run.execute(hand_over, &mut guard.stop)).catch_unwind().await {
-                Ok(next) => next,
+                Ok(end) => end,
                 Err(panic) => {
                     run.fail(panic_error(panic)).await;
-                    None
+                    RunEnd::Settled
                 }
             }
         };
-        let NextRun { started, stop_at } = whole.instrument(span).await?;
+        let NextRun { started, stop_at } = match whole.instrument(span.clone()).await {
+            RunEnd::Settled => return None,
+            RunEnd::Completed(result) => {
+                let Run { body, body_stop, started, .. } = run;
+                let run = OwnedRun { executor: self.clone(), owner: owner.clone(), body, body_stop, started, task };
+                run.complete(result, guard).instrument(span).await;
+                return None;
+            }
+            RunEnd::Chained(next) => next,
+        };
         let StartedTask { task, hand_over } = *started;
         let guard = guard.hand_on(task.lease.clone(), stop_at, &self.db)?;
         events::task_claimed(&run_event(&task, &owner.name), task.waited);
@@ -140,11 +165,11 @@ impl<'a> Run<'a> {
         Run { executor, task, owner, body, body_stop, started: Instant::now() }
     }
 
-    /// Returns the chained task that its end has started. A task with a hand-over was started by its
-    /// parent's end.
-    async fn execute(&self, hand_over: Option<HandOver>, stop: &mut oneshot::Receiver<Stop>) -> Option<NextRun> {
+    /// Returns the chained task that its end has started, or the result of a run without effects. A task with a
+    /// hand-over was started by its parent's end.
+    async fn execute(&self, hand_over: Option<HandOver>, stop: &mut oneshot::Receiver<Stop>) -> RunEnd {
         if hand_over.is_none() && !self.start().await {
-            return None;
+            return RunEnd::Settled;
         }
         let end = self.wait_for_body(self.spawn_body(hand_over), stop).await;
         self.settle(end).await
@@ -160,9 +185,14 @@ impl<'a> Run<'a> {
         false
     }
 
-    /// `false`: the lease is lost.
+    /// `false`: the lease is lost. A body runs only once it is known that its task has begun: whether it has
+    /// decides who is blamed when the process dies.
     async fn try_start(&self) -> Result<bool, DbError> {
         fail::fail_point!("execute.start");
+        if self.executor.claimer.begins().begin(self.task.lease.clone()).await? {
+            return Ok(true);
+        }
+        // by itself, where it can wait for a row that another session has locked; nothing was written yet
         tasks::start(&self.executor.db.client().await?, &self.task.lease).await
     }
 
@@ -236,6 +266,36 @@ impl<'a> Run<'a> {
 
     pub fn event(&self) -> events::Run<'a> {
         run_event(self.task, &self.owner.name)
+    }
+}
+
+/// A run that outlives its slot.
+struct OwnedRun {
+    executor: Executor,
+    task: ClaimedTask,
+    owner: SlotOwner,
+    body: Arc<dyn Body>,
+    body_stop: CancellationToken,
+    started: Instant,
+}
+
+impl OwnedRun {
+    /// Queues its completion, and waits for the answer in the background; until then the task is held.
+    async fn complete(self, result: Value, guard: TaskGuard) {
+        // an error cannot be: it is never closed
+        let place = self.executor.unanswered.clone().acquire_owned().await;
+        let answer = self.borrowed().queue_completion(&result).await;
+        guard.leave_slot();
+        let settle = async move {
+            self.borrowed().settle_completion(result, answer).await;
+            drop((guard, place));
+        };
+        tokio::spawn(settle.in_current_span());
+    }
+
+    fn borrowed(&self) -> Run<'_> {
+        let OwnedRun { executor, task, owner, body, body_stop, started } = self;
+        Run { executor, task, owner, body: body.clone(), body_stop: body_stop.clone(), started: *started }
     }
 }
 

@@ -26,6 +26,9 @@ pub enum Stop {
 /// for its successor's.
 pub type TaskActorId = usize;
 
+/// Held without a task actor: its run has ended, and what is left is to write that.
+pub const NO_TASK_ACTOR: TaskActorId = 0;
+
 /// A claimed task.
 #[derive(Clone, Debug)]
 pub struct HeldTask {
@@ -114,6 +117,14 @@ impl HeldTasks {
         DrainHold(self.clone())
     }
 
+    /// Notes that the body of a run has ended and its slot is free. The task is held, and beats by itself, until its
+    /// end is written.
+    pub fn leave_slot(&self, lease: &TaskLease) {
+        if let Some(entry) = self.lock().entry(lease) {
+            entry.task.task_actor = NO_TASK_ACTOR;
+        }
+    }
+
     /// Forgets a run that has ended; a later run of the same task has another fence and stays.
     pub fn leave(&self, lease: &TaskLease) {
         self.change(|inner| drop(inner.remove(lease)));
@@ -133,6 +144,9 @@ impl HeldTasks {
     pub fn heard_of(&self, grace: Duration, now: Instant) -> LeaseLiveness {
         let mut heard_of = LeaseLiveness::default();
         for entry in self.lock().entries.values_mut() {
+            if entry.task.task_actor == NO_TASK_ACTOR {
+                entry.beaten_at = now;
+            }
             let age = now.saturating_duration_since(entry.beaten_at);
             let was_silent = std::mem::replace(&mut entry.is_silent, age > grace);
             match (entry.is_silent, was_silent) {
@@ -174,9 +188,10 @@ impl HeldTasks {
         inner.entries.values_mut().for_each(|entry| entry.stop(reason));
     }
 
-    /// Takes a dead worker's tasks: bodies are stopped, and the leases are the caller's to recover.
+    /// Takes a dead worker's tasks: bodies are stopped, and the leases are the caller's to recover. The ends of its
+    /// other runs are written without it.
     pub fn take_from_worker(&self, worker_id: &str) -> Vec<TaskLease> {
-        self.take(|task| task.lease.worker_id == worker_id)
+        self.take(|task| task.lease.worker_id == worker_id && task.task_actor != NO_TASK_ACTOR)
     }
 
     /// Takes a dead task actor's task, like [`HeldTasks::take_from_worker`].
@@ -200,11 +215,12 @@ impl HeldTasks {
         self.lock().entries.len()
     }
 
-    /// The ids of one worker's tasks by task actor.
+    /// The ids of the tasks in one worker's slots by task actor.
     pub fn of_worker(&self, worker_id: &str) -> HashMap<TaskActorId, TaskId> {
         let inner = self.lock();
-        let own = inner.entries.values().filter(|entry| entry.task.lease.worker_id == worker_id);
-        own.map(|entry| (entry.task.task_actor, entry.task.lease.id)).collect()
+        let tasks = inner.entries.values().map(|entry| &entry.task);
+        let own = tasks.filter(|task| task.lease.worker_id == worker_id && task.task_actor != NO_TASK_ACTOR);
+        own.map(|task| (task.task_actor, task.lease.id)).collect()
     }
 
     /// A process runs at most one suspect at a time.
@@ -338,6 +354,18 @@ mod tests {
         assert!(still_silent.beating.is_empty() && still_silent.fallen_silent.is_empty(), "{still_silent:?}");
         held_tasks.note_beats(&[Beat { lease: lease(1, 2, "a"), due: at(70) }], at(70));
         assert_eq!(held_tasks.heard_of(grace, at(120)).beating, [(lease(1, 2, "a"), grace)]);
+    }
+
+    #[test]
+    fn a_task_that_has_left_its_slot_is_held_and_renewed_although_its_task_actor_and_its_worker_die() {
+        let (held_tasks, begun) = (HeldTasks::default(), Instant::now());
+        let _stop_signal = held_tasks.enter(entry(lease(1, 1, "a")));
+        held_tasks.leave_slot(&lease(1, 1, "a"));
+        assert!(held_tasks.take_from_task_actor("a", 1).is_empty() && held_tasks.take_from_worker("a").is_empty());
+        assert!(held_tasks.of_worker("a").is_empty());
+        let late = begun + Duration::from_secs(600);
+        assert_eq!(held_tasks.heard_of(Duration::from_secs(50), late).beating, [(lease(1, 1, "a"), Duration::ZERO)]);
+        assert_eq!(held_tasks.take_all(), vec![lease(1, 1, "a")]);
     }
 
     #[test]

@@ -8,7 +8,10 @@
 
 use std::time::{Duration, Instant};
 
-use super::execute::{BodyEnd, Executor, NextRun, Run};
+use serde_json::Value;
+
+use super::claimer::Answer;
+use super::execute::{BodyEnd, Executor, NextRun, Run, RunEnd};
 use crate::outcome::Effects;
 use crate::{CommitError, Committed, Done, Outcome, Slot, TaskError, commit, commit_await};
 use db::DbError;
@@ -19,11 +22,11 @@ use supervision::lifecycle::{Lifecycle, Phase};
 use telemetry::events;
 
 impl Run<'_> {
-    /// Returns the chained task that continues in this slot.
-    pub async fn settle(&self, result: BodyEnd) -> Option<NextRun> {
+    /// Returns what is left to do: a chained task that continues in this slot, or a completion to queue.
+    pub async fn settle(&self, result: BodyEnd) -> RunEnd {
         match result {
             BodyEnd::Outcome(Outcome::Done(done)) => return self.finish(done).await,
-            BodyEnd::Outcome(Outcome::Await(awaits)) => return self.commit(Effects::Await(awaits)).await,
+            BodyEnd::Outcome(Outcome::Await(awaits)) => return self.commit_chained(Effects::Await(awaits)).await,
             BodyEnd::Outcome(Outcome::Cancel { reason }) => {
                 self.settle_status(Settlement::new(AttemptOutcome::Cancelled, Some(reason))).await
             }
@@ -32,7 +35,7 @@ impl Run<'_> {
             BodyEnd::Lost => self.end_lost().await,
             BodyEnd::NotStopped => self.report_lost(),
         }
-        None
+        RunEnd::Settled
     }
 
     pub async fn fail(&self, error: TaskError) {
@@ -67,18 +70,26 @@ impl Run<'_> {
         retry::backoff(base, queue.retry_cap, retries, rand::random())
     }
 
-    async fn finish(&self, done: Done) -> Option<NextRun> {
+    async fn finish(&self, done: Done) -> RunEnd {
         if done.write.is_none() && done.next.is_empty() && done.after.is_none() {
-            self.complete_in_batch(done.result).await;
-            return None;
+            return RunEnd::Completed(done.result);
         }
-        self.commit(Effects::Done(done)).await
+        self.commit_chained(Effects::Done(done)).await
     }
 
-    /// Completes a run without effects: that goes with the claimer's next round trip.
-    async fn complete_in_batch(&self, result: serde_json::Value) {
+    async fn commit_chained(&self, effects: Effects) -> RunEnd {
+        self.commit(effects).await.map_or(RunEnd::Settled, RunEnd::Chained)
+    }
+
+    /// Queues the completion of a run without effects for the claimer's next round trip. Returns its answer.
+    pub async fn queue_completion(&self, result: &Value) -> Answer {
         let completion = Completion { lease: self.task.lease.clone(), result: result.clone(), detail: self.detail() };
-        if let Ok(true) = self.executor.claimer.complete(completion).await {
+        self.executor.claimer.complete(completion).await
+    }
+
+    /// Waits for that answer; writes the end by itself where it is not that.
+    pub async fn settle_completion(&self, result: Value, answer: Answer) {
+        if let Ok(Ok(true)) = answer.await {
             return self.report_completed();
         }
         // by itself, where it can wait for a row that another session has locked. The round trip may have
@@ -294,7 +305,7 @@ mod tests {
     use std::sync::Arc;
 
     use futures_util::future::BoxFuture;
-    use serde_json::{Value, json};
+    use serde_json::json;
     use tokio::sync::{mpsc, watch};
     use tokio_util::sync::CancellationToken;
 

@@ -54,6 +54,11 @@ impl TaskGuard {
     pub fn begin(&mut self) {
         self.give_back_to = None;
     }
+
+    /// Frees the slot of a run whose body has ended; the task is held until the guard is dropped.
+    pub fn leave_slot(&self) {
+        self.held_tasks.leave_slot(&self.lease);
+    }
 }
 
 impl Drop for TaskGuard {

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
+use futures_util::FutureExt;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -111,9 +112,9 @@ impl MenuWrite {
         match menu::diff::with_known_statuses(menu.products(), &rows.known) {
             Some(products) => {
                 let menu = menu.with_products(products);
-                menu.write_known(tx, state, rows, &menu.hashes()).await
+                menu.write_known(tx, state, rows, &menu.hashes()).boxed().await
             }
-            None => menu.write_known(tx, state, rows, &hashes).await,
+            None => menu.write_known(tx, state, rows, &hashes).boxed().await,
         }
     }
 
@@ -182,12 +183,15 @@ impl MenuWrite {
         let absent = if counts_misses { diff.absent.as_slice() } else { &[] };
         let variants = VariantWrites::find(tx, &new, &changed).await?;
 
-        let current =
-            pipeline(self.write_products(tx, &new, &changed), variants.write(tx, self.position(), may_be_written));
+        // boxed: without optimisation each function that holds such large futures has copies of them on its stack
+        let current = pipeline(
+            self.write_products(tx, &new, &changed).boxed(),
+            variants.write(tx, self.position(), may_be_written).boxed(),
+        );
         let crawl = pipeline(
-            self.write_snapshots(tx, &ids, may_be_written),
+            self.write_snapshots(tx, &ids, may_be_written).boxed(),
             pipeline(
-                self.record_misses(tx, absent, state.last_complete_at),
+                self.record_misses(tx, absent, state.last_complete_at).boxed(),
                 db::stores::record_crawl(tx, &self.payload, self.is_complete()),
             ),
         );

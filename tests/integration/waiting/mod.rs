@@ -7,4 +7,5 @@ mod children;
 mod kill;
 mod runs;
 mod save;
+mod slots;
 mod stop;

@@ -2,12 +2,14 @@
 //! completed.
 
 use std::cmp::Reverse;
+use std::collections::HashSet;
 use std::fmt;
 use std::time::Duration;
 
 use serde_json::Value;
 use tokio_postgres::Row;
 
+use super::leases::columns;
 use super::{AttemptOutcome, Client, DbError, Settlement, settle};
 use crate::statements::{FromRow, first_column, named, parsed, storable};
 use domain::store::StoreId;
@@ -149,6 +151,20 @@ pub async fn claimed_with(client: &Client, token: ClaimToken) -> Result<Vec<Clai
 pub async fn start(client: &Client, lease: &TaskLease) -> Result<bool, DbError> {
     let sql = "SELECT start_task($1, $2, $3)";
     first_column(&client.query_one(sql, &[&lease.id, &lease.fence, &lease.worker_id]).await?)
+}
+
+/// Marks claimed tasks as running, many at once; returns those that run now. Of the others [`start`] says whether
+/// they are lost: another session may have their rows locked.
+pub async fn begin(client: &Client, leases: &[TaskLease]) -> Result<Vec<TaskLease>, DbError> {
+    let mut newest = leases.to_vec();
+    // lock_held takes each id once: only the run with the highest fence can be held
+    newest.sort_by_key(|lease| (lease.id, Reverse(lease.fence)));
+    newest.dedup_by_key(|lease| lease.id);
+    let (ids, fences, workers) = columns(newest.iter());
+    let rows = client.query("SELECT begin_tasks($1, $2, $3)", &[&ids, &fences, &workers]).await?;
+    let begun = rows.iter().map(first_column).collect::<Result<HashSet<TaskId>, DbError>>()?;
+    newest.retain(|lease| begun.contains(&lease.id));
+    Ok(newest)
 }
 
 /// The claimed tasks, best first. A row that cannot be decoded is failed for good and left out.

@@ -111,7 +111,9 @@ pub async fn release_unstarted(client: &Client, leases: &[TaskLease]) -> Result<
     first_column(&client.query_one("SELECT release_unstarted($1, $2, $3)", &[&ids, &fences, &workers]).await?)
 }
 
-fn columns<'a>(leases: impl Iterator<Item = &'a TaskLease> + Clone) -> (Vec<TaskId>, Vec<i64>, Vec<&'a str>) {
+pub(super) fn columns<'a>(
+    leases: impl Iterator<Item = &'a TaskLease> + Clone,
+) -> (Vec<TaskId>, Vec<i64>, Vec<&'a str>) {
     let ids = leases.clone().map(|lease| lease.id).collect();
     let fences = leases.clone().map(|lease| lease.fence).collect();
     let workers = leases.map(|lease| lease.worker_id.as_str()).collect();
