@@ -1,5 +1,8 @@
 //! Arguments, configuration, command: everything else is in the library.
 
+#[global_allocator]
+static ALLOCATOR: drover::Allocator = drover::Allocator;
+
 fn main() -> std::process::ExitCode {
     let mut args = std::env::args().skip(1);
     match args.next().as_deref() {

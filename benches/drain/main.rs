@@ -1,7 +1,7 @@
-//! A drain of tasks that do nothing, by the real actors with the settings of `drover worker`, beside the crate
-//! graphile_worker with the settings of its own bench: tasks a second, and the server's processor time a task.
+//! A drain of tasks that do nothing, by the real actors of `drover worker`, beside the crate graphile_worker with
+//! the settings of its own bench: tasks a second, and the server's processor time a task.
 //!
-//! `cargo bench --package benches --bench drain [-- --tasks 40000] [--rounds 5] [--link 100ms] [--alone] [--json]`
+//! `cargo bench --package benches --bench drain [-- --tasks 40000] [--rounds 5] [--slots 100] [--link 100ms] [--alone] [--json]`
 //!
 //! On one private server with its ordinary settings, in interleaved rounds; the ratio is that of the medians. A round is
 //! timed from the start of the workers until no task is open in the database. A body has no effects, so its end is a
@@ -9,8 +9,8 @@
 //!
 //! The two do not do the same work. drover keeps ended tasks: their rows stay with the times of their runs and their
 //! results, in the index of ended tasks, and each has gone from pending through claimed and running. graphile_worker
-//! deletes a job that has ended, and knows two states of it. Only the back-off at a busy processor is off here, since both
-//! sides use all of it.
+//! deletes a job that has ended, and knows two states of it. drover's settings are the defaults but for two: the slots, which
+//! are three a worker because tasks take seconds, and the back-off at a busy processor, since both sides use all of it.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
@@ -48,6 +48,10 @@ use tokio::runtime::Runtime;
 use tokio_postgres::Client;
 use tokio_util::sync::CancellationToken;
 
+/// That of the program.
+#[global_allocator]
+static ALLOCATOR: drover::Allocator = drover::Allocator;
+
 const PROGRAM: &str = env!("CARGO_BIN_EXE_drover-under-bench");
 /// Tasks that one statement makes.
 const ENQUEUED_AT_ONCE: usize = 2000;
@@ -60,6 +64,9 @@ struct Args {
     tasks: usize,
     #[arg(long, default_value_t = 5)]
     rounds: usize,
+    /// Tasks that one of drover's five workers runs at once
+    #[arg(long, default_value_t = 100)]
+    slots: usize,
     /// Reach the server over a link with this round trip, such as 100ms
     #[arg(long, value_parser = milliseconds)]
     link: Option<Duration>,
@@ -170,7 +177,8 @@ struct Bench {
 
 impl Bench {
     async fn new(server: &BenchServer, args: &Args, runtime: Arc<Runtime>) -> Bench {
-        let config = Config::with(&[("worker.cpu_backoff_threshold", "0")]).unwrap();
+        let slots = args.slots.to_string();
+        let config = Config::with(&[("worker.cpu_backoff_threshold", "0"), ("topology.slots", &slots)]).unwrap();
         let sizes = PoolSizes { work: config.database.pool_work, api: config.database.pool_api };
         let server_url = server.url().to_owned();
         let direct = Db::new(&server_url, &config.database, PoolSizes { work: 1, api: 1 }).unwrap();

@@ -73,10 +73,10 @@ pub(crate) struct NextRun {
     pub stop_at: Instant,
 }
 
-/// What is left of a run when its body has ended.
+/// Rest of a run whose body has ended.
 pub(crate) enum RunEnd {
     Settled,
-    /// It had no effects, and ended with this result: the slot does not wait until that is written.
+    /// Result of a run without effects: the slot does not wait until it is written.
     Completed(Value),
     Chained(NextRun),
 }

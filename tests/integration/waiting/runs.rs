@@ -99,8 +99,15 @@ impl Runs {
         Runs { held_tasks, executor, claimer }
     }
 
-    /// Claims a task and runs it to its end. False: there was none.
+    /// Claims a task and runs it until its end is written, as are those of all runs. False: there was none.
     pub async fn run_one(&self) -> bool {
+        let ran = self.run_in_slot().await;
+        self.held_tasks.until_empty().await;
+        ran
+    }
+
+    /// Claims a task and runs it until its slot is free. False: there was none.
+    pub async fn run_in_slot(&self) -> bool {
         let roles: RoleSet = "any,media".parse().unwrap();
         let request = ClaimRequest { roles: roles.clone(), worker_id: "scripted".to_owned(), task_actor: 1 };
         let Some(grant) = self.claimer.claim(request).await else { return false };
@@ -114,7 +121,8 @@ impl Runs {
     pub async fn run_all(&self, client: &Client) {
         const SLOTS: usize = 32;
         loop {
-            let ran = join_all((0..SLOTS).map(|_| self.run_one())).await.contains(&true);
+            let ran = join_all((0..SLOTS).map(|_| self.run_in_slot())).await.contains(&true);
+            self.held_tasks.until_empty().await;
             if tasks::sweep_all(client).await.unwrap() == 0 && !ran {
                 return;
             }

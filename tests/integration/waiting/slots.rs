@@ -24,7 +24,7 @@ async fn a_slot_is_free_before_the_end_of_its_run_is_written_and_its_task_is_hel
         }
     });
     let task = enqueue(&queue.client().await, NewTask::new(Role::AnalyticsRefresh)).await;
-    assert!(runs.run_one().await);
+    assert!(runs.run_in_slot().await);
     assert_eq!((runs.held_tasks.count(), &queue.task(task).await["status"]), (1, &json!("running")));
     locks.recv().await.unwrap().batch_execute("COMMIT").await.unwrap();
     runs.held_tasks.until_empty().await;
