@@ -32,6 +32,7 @@ pub struct Recorder {
     retry_base: Duration,
     finished: mpsc::Receiver<Finished>,
     stored: Vec<StoredImage>,
+    failed: Vec<FailedImage>,
 }
 
 struct StoredImage {
@@ -43,6 +44,12 @@ struct StoredImage {
     tries: usize,
 }
 
+struct FailedImage {
+    image: WantedImage,
+    under_way: UnderWay,
+    reason: ImageFailure,
+}
+
 impl BackgroundLoop for Recorder {
     /// Records until no lane is left.
     async fn run(&mut self) {
@@ -51,12 +58,12 @@ impl BackgroundLoop for Recorder {
         loop {
             tokio::select! {
                 next = self.finished.recv() => match next {
-                    Some(finished) => self.note(finished).await,
+                    Some(finished) => self.note(finished),
                     None => break,
                 },
-                _ = flushes.tick(), if !self.stored.is_empty() => self.flush().await,
+                _ = flushes.tick(), if self.pending() > 0 => self.flush().await,
             }
-            if self.stored.len() >= MAX_BATCH {
+            if self.pending() >= MAX_BATCH {
                 self.flush().await;
             }
         }
@@ -66,10 +73,14 @@ impl BackgroundLoop for Recorder {
 
 impl Recorder {
     pub fn new(db: Db, retry_base: Duration, finished: mpsc::Receiver<Finished>) -> Recorder {
-        Recorder { db, retry_base, finished, stored: Vec::new() }
+        Recorder { db, retry_base, finished, stored: Vec::new(), failed: Vec::new() }
     }
 
-    async fn note(&mut self, finished: Finished) {
+    fn pending(&self) -> usize {
+        self.stored.len() + self.failed.len()
+    }
+
+    fn note(&mut self, finished: Finished) {
         fail::fail_point!("images.recorder");
         let Finished { image, under_way, outcome } = finished;
         let owner = image.owner;
@@ -77,8 +88,8 @@ impl Recorder {
             Outcome::Stored { path, bytes } => (path, Some(bytes)),
             Outcome::Found { path } => (path, None),
             Outcome::Failed { reason, detail } => {
-                self.fail(&image, reason, &detail).await;
-                return under_way.end(|progress| *progress.failed.entry(reason).or_default() += 1);
+                events::image_failed(&image.url, reason, &detail);
+                return self.failed.push(FailedImage { image, under_way, reason });
             }
             Outcome::Postponed { detail } => {
                 events::image_postponed(&image.url, &detail);
@@ -88,17 +99,27 @@ impl Recorder {
         self.stored.push(StoredImage { owner, under_way, path, bytes, tries: 0 });
     }
 
-    async fn fail(&self, image: &WantedImage, reason: ImageFailure, detail: &str) {
-        events::image_failed(&image.url, reason, detail);
-        let failed =
-            async { db::products::images::fail(&self.db.client().await?, image, reason, self.retry_base).await };
-        if let Err(error) = failed.await {
-            events::images_not_noted(1, &error);
+    async fn flush(&mut self) {
+        self.flush_failed().await;
+        self.flush_stored().await;
+    }
+
+    async fn flush_failed(&mut self) {
+        if self.failed.is_empty() {
+            return;
+        }
+        let failures: Vec<_> = self.failed.iter().map(|failed| (&failed.image, failed.reason)).collect();
+        let noted = async { db::products::images::fail(&self.db.client().await?, &failures, self.retry_base).await };
+        if let Err(error) = noted.await {
+            events::images_not_noted(failures.len(), &error);
+        }
+        for FailedImage { under_way, reason, .. } in self.failed.drain(..) {
+            under_way.end(|progress| *progress.failed.entry(reason).or_default() += 1);
         }
     }
 
     /// Rows that a refresh holds stay for the next flush.
-    async fn flush(&mut self) {
+    async fn flush_stored(&mut self) {
         if self.stored.is_empty() {
             return;
         }

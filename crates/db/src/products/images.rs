@@ -1,6 +1,7 @@
 //! Images of products and brands: the ones to download, their files, their failures.
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use tokio_postgres::Row;
@@ -193,18 +194,32 @@ pub async fn totals(client: &Client, is_permitted: &(dyn Fn(&str) -> bool + Sync
     Ok(ImageTotals { stored: row.try_get("stored")?, bytes: row.try_get("bytes")?, failed })
 }
 
-/// Counts a failed try; the next one comes after `base`, doubled with each failure.
-pub async fn fail(client: &Client, image: &WantedImage, reason: ImageFailure, base: Duration) -> Result<(), DbError> {
-    let (url, reason, seconds) = (&image.url, reason.name(), base.as_secs_f64());
-    match image.owner {
-        ImageOwner::Product(id) => {
-            named!(client.execute("products/images/fail_product.sql", id, url, reason, seconds)).await?
-        }
-        ImageOwner::Brand(id) => {
-            named!(client.execute("products/images/fail_logo.sql", id, url, reason, seconds)).await?
-        }
-    };
+/// Counts failed tries; the next one of an image comes after `base`, doubled with each failure. Of two tries of one owner
+/// the later one counts.
+pub async fn fail(client: &Client, failures: &[(&WantedImage, ImageFailure)], base: Duration) -> Result<(), DbError> {
+    let (mut products, mut brands) = (BTreeMap::new(), BTreeMap::new());
+    for (image, reason) in failures {
+        let failed = (image.url.as_str(), reason.name());
+        match image.owner {
+            ImageOwner::Product(id) => products.insert(id, failed),
+            ImageOwner::Brand(id) => brands.insert(id, failed),
+        };
+    }
+    let seconds = base.as_secs_f64();
+    if !products.is_empty() {
+        let (ids, urls, reasons) = failed_columns(products);
+        named!(client.execute("products/images/fail_products.sql", ids, urls, reasons, seconds)).await?;
+    }
+    if !brands.is_empty() {
+        let (ids, urls, reasons) = failed_columns(brands);
+        named!(client.execute("products/images/fail_logos.sql", ids, urls, reasons, seconds)).await?;
+    }
     Ok(())
+}
+
+/// Ids, addresses and reasons.
+fn failed_columns<'a>(failed: BTreeMap<i64, (&'a str, &'a str)>) -> (Vec<i64>, Vec<&'a str>, Vec<&'a str>) {
+    failed.into_iter().map(|(id, (url, reason))| (id, url, reason)).collect()
 }
 
 fn columns(images: &[(ImageOwner, String)], id: fn(ImageOwner) -> Option<i64>) -> (Vec<i64>, Vec<&str>) {
