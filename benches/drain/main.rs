@@ -48,7 +48,7 @@ use tokio::runtime::Runtime;
 use tokio_postgres::Client;
 use tokio_util::sync::CancellationToken;
 
-/// That of the program.
+/// The allocator of the program.
 #[global_allocator]
 static ALLOCATOR: drover::Allocator = drover::Allocator;
 

@@ -235,9 +235,10 @@ BEGIN
   RETURN FOUND;
 END $f$;
 
--- Starts claimed tasks of one process, like start_task, and returns the ids of those that run now. A row that another session has locked is
--- left out: start_task waits for it.
-CREATE OR REPLACE FUNCTION begin_tasks(ids bigint[], fences bigint[], workers text[]) RETURNS SETOF bigint LANGUAGE plpgsql
+-- start_task for many tasks of one process: returns those that run now. A row that another session has locked is left out; start_task waits
+-- for it.
+CREATE OR REPLACE FUNCTION start_tasks(ids bigint[], fences bigint[], workers text[])
+RETURNS TABLE (id bigint, fence bigint) LANGUAGE plpgsql
 SET xmlbinary = hex SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
 SET enable_sort = off SET jit = off AS $f$
 DECLARE held bigint[] := lock_held(ids, fences, workers, ARRAY['claimed']);
@@ -247,7 +248,7 @@ BEGIN
     UPDATE worker_tasks t
        SET status = 'running', started_at = clock_timestamp(), updated_at = clock_timestamp()
      WHERE t.id = ANY (held) AND t.lease_expires_at > clock_timestamp()
-    RETURNING t.id;
+    RETURNING t.id, t.fence;
 END $f$;
 
 -- Extends the leases of one process and returns the ids of the renewed ones. A row that is locked is being settled: it needs no renewal,

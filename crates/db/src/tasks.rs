@@ -2,9 +2,9 @@
 //! change, recover, sweep.
 //!
 //! The only module that writes a task's status. The writes of a run are fenced by (id, fence, worker): a lost
-//! lease is [`DbError::Missing`] from [`settle()`], `false` from [`start`], and absent from [`begin`] and
+//! lease is [`DbError::Missing`] from [`settle()`], `false` from [`start`] and [`start_many`], and absent from
 //! [`ClaimBatchResult::settled`]. The rules are SQL functions in `migrations/objects/` (`enqueue_tasks`,
-//! `settle_and_claim`, `begin_tasks`, `settle_task`, `await_children`, `complete_and_start`, `renew_tasks`, `cancel_task`, `retry_task`,
+//! `settle_and_claim`, `start_tasks`, `settle_task`, `await_children`, `complete_and_start`, `renew_tasks`, `cancel_task`, `retry_task`,
 //! `delete_task`, `change_task`, `recover_tasks`, `sweep_…`).
 
 mod changes;
@@ -29,7 +29,8 @@ use tokio_postgres::types::Type;
 pub use self::changes::{ChangeError, cancel, change, delete, is_over, retry, run_stopped, waits_since};
 pub use self::children::{AwaitedChild, await_children, chain, children_of};
 pub use self::claims::{
-    ClaimBatch, ClaimBatchResult, ClaimToken, ClaimedTask, Completion, begin, claimed_with, settle_and_claim, start,
+    ClaimBatch, ClaimBatchResult, ClaimToken, ClaimedTask, Completion, claimed_with, settle_and_claim, start,
+    start_many,
 };
 pub use self::leases::{
     flush_renewals, listen_for_cancels, lost, recover, recover_all, recover_held, recover_silent, release_unstarted,

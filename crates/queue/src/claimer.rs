@@ -1,5 +1,5 @@
 //! `Claimer`: one for a process; answers the claims of many task actors with one statement, and completes in
-//! the same round trip runs without effects. Claimed tasks begin beside that (`begins`).
+//! the same round trip runs without effects. Claimed tasks start beside that (`starter`).
 //!
 //! In: claims and completions. Out: grants and answers. It knows when claiming makes no sense (draining, no
 //! proxy, a pause, a suspect running here already), but not what a task does.
@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::{mpsc, oneshot, watch};
 
-use super::begins::Begins;
 use super::held_tasks::{DrainHold, HeldTask, HeldTasks, NO_TASK_ACTOR, TaskActorId};
+use super::starter::Starter;
 use super::task_guard::TaskGuard;
 use crate::HandOver;
 use db::tasks::{self, ClaimBatch, ClaimBatchResult, ClaimToken, ClaimedTask, Completion};
@@ -39,7 +39,7 @@ pub struct TaskGrant {
 #[derive(Clone)]
 pub struct Claimer {
     requests: mpsc::Sender<Request>,
-    begins: Begins,
+    starter: Starter,
 }
 
 /// A task of one of `roles`, for a task actor of a worker.
@@ -77,9 +77,9 @@ impl Claimer {
     pub fn start(deps: ClaimerDeps) -> Claimer {
         let (requests, inbox) = mpsc::channel(MAX_QUEUED_REQUESTS);
         let background = deps.background.clone();
-        let begins = Begins::start(&deps.db, &background);
+        let starter = Starter::new(&deps.db, &background);
         background.start("claimer", ClaimLoop { deps, inbox, unanswered: None });
-        Claimer { requests, begins }
+        Claimer { requests, starter }
     }
 
     /// A task, if one may be claimed now.
@@ -89,8 +89,8 @@ impl Claimer {
         grant.await.ok()?
     }
 
-    pub(crate) fn begins(&self) -> &Begins {
-        &self.begins
+    pub(crate) fn starter(&self) -> &Starter {
+        &self.starter
     }
 
     /// Queues the completion of a run without effects, before later claims. Returns its answer: `false` means that

@@ -56,10 +56,10 @@ pub struct SlotOwner {
 }
 
 /// One run of a task.
-pub(crate) struct Run<'a> {
-    pub executor: &'a Executor,
-    pub task: &'a ClaimedTask,
-    pub owner: &'a SlotOwner,
+pub(crate) struct Run {
+    pub executor: Executor,
+    pub task: ClaimedTask,
+    pub owner: SlotOwner,
     body: Arc<dyn Body>,
     /// Asks the body to end by itself.
     body_stop: CancellationToken,
@@ -131,7 +131,7 @@ impl Executor {
         let TaskGrant { task, mut guard, hand_over } = grant;
         guard.begin();
         let span = tracing::info_span!("task", task = task.lease.id, fence = task.lease.fence, role = %task.role, worker_name = owner.name.as_str(), worker = %task.lease.worker_id);
-        let run = Run::new(self, &task, owner);
+        let run = Run::new(self, task, owner);
         let whole = async {
             match AssertUnwindSafe(run.execute(hand_over, &mut guard.stop)).catch_unwind().await {
                 Ok(end) => end,
@@ -144,8 +144,6 @@ impl Executor {
         let NextRun { started, stop_at } = match whole.instrument(span.clone()).await {
             RunEnd::Settled => return None,
             RunEnd::Completed(result) => {
-                let Run { body, body_stop, started, .. } = run;
-                let run = OwnedRun { executor: self.clone(), owner: owner.clone(), body, body_stop, started, task };
                 run.complete(result, guard).instrument(span).await;
                 return None;
             }
@@ -158,10 +156,11 @@ impl Executor {
     }
 }
 
-impl<'a> Run<'a> {
-    pub fn new(executor: &'a Executor, task: &'a ClaimedTask, owner: &'a SlotOwner) -> Self {
+impl Run {
+    pub fn new(executor: &Executor, task: ClaimedTask, owner: &SlotOwner) -> Self {
         let body_stop = CancellationToken::new();
-        let body = executor.work.clone().body(task, body_stop.clone());
+        let body = executor.work.clone().body(&task, body_stop.clone());
+        let (executor, owner) = (executor.clone(), owner.clone());
         Run { executor, task, owner, body, body_stop, started: Instant::now() }
     }
 
@@ -189,7 +188,7 @@ impl<'a> Run<'a> {
     /// decides who is blamed when the process dies.
     async fn try_start(&self) -> Result<bool, DbError> {
         fail::fail_point!("execute.start");
-        if self.executor.claimer.begins().begin(self.task.lease.clone()).await? {
+        if self.executor.claimer.starter().start(self.task.lease.clone()).await? {
             return Ok(true);
         }
         // by itself, where it can wait for a row that another session has locked; nothing was written yet
@@ -255,6 +254,20 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// Queues the completion of a run without effects, and waits for the answer in the background; until then the task is
+    /// held.
+    async fn complete(self, result: Value, guard: TaskGuard) {
+        // an error cannot be: it is never closed
+        let place = self.executor.unanswered.clone().acquire_owned().await;
+        let answer = self.queue_completion(&result).await;
+        guard.leave_slot();
+        let settle = async move {
+            self.settle_completion(result, answer).await;
+            drop((guard, place));
+        };
+        tokio::spawn(settle.in_current_span());
+    }
+
     /// The attempt's `detail` until now.
     pub fn detail(&self) -> Value {
         self.body.detail()
@@ -264,38 +277,8 @@ impl<'a> Run<'a> {
         self.started.elapsed()
     }
 
-    pub fn event(&self) -> events::Run<'a> {
-        run_event(self.task, &self.owner.name)
-    }
-}
-
-/// A run that outlives its slot.
-struct OwnedRun {
-    executor: Executor,
-    task: ClaimedTask,
-    owner: SlotOwner,
-    body: Arc<dyn Body>,
-    body_stop: CancellationToken,
-    started: Instant,
-}
-
-impl OwnedRun {
-    /// Queues its completion, and waits for the answer in the background; until then the task is held.
-    async fn complete(self, result: Value, guard: TaskGuard) {
-        // an error cannot be: it is never closed
-        let place = self.executor.unanswered.clone().acquire_owned().await;
-        let answer = self.borrowed().queue_completion(&result).await;
-        guard.leave_slot();
-        let settle = async move {
-            self.borrowed().settle_completion(result, answer).await;
-            drop((guard, place));
-        };
-        tokio::spawn(settle.in_current_span());
-    }
-
-    fn borrowed(&self) -> Run<'_> {
-        let OwnedRun { executor, task, owner, body, body_stop, started } = self;
-        Run { executor, task, owner, body: body.clone(), body_stop: body_stop.clone(), started: *started }
+    pub fn event(&self) -> events::Run<'_> {
+        run_event(&self.task, &self.owner.name)
     }
 }
 

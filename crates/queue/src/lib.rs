@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! claimer       claims for all task actors, and completes runs without effects
-//! begins        begins claimed tasks, many at once
+//! starter       starts claimed tasks, many at once
 //! execute       a run: start, body, end
 //! work          the body of a run, which the queue does not know
 //! outcome       how a body can end, and what it leaves to be written
@@ -18,7 +18,6 @@
 //! In: claims. Out: settled tasks. It must not know what a task does, nor actors.
 
 mod after_hooks;
-mod begins;
 pub mod claimer;
 mod commit;
 pub mod execute;
@@ -30,6 +29,7 @@ mod outcome;
 pub mod pauses;
 mod save;
 mod settle;
+mod starter;
 mod task_guard;
 mod work;
 

@@ -18,7 +18,7 @@ const RETRY_CAP: Duration = Duration::from_secs(1);
 /// have run out.
 const MAX_TIME_WHEN_RELEASING: Duration = Duration::from_secs(5);
 
-impl Run<'_> {
+impl Run {
     /// Its body was stopped, because its lease was lost.
     pub async fn end_lost(&self) {
         match self.was_cancelled().await {
@@ -39,7 +39,7 @@ impl Run<'_> {
     /// stopped. It is tried for as long as a lease lasts: then the store is free without it.
     pub async fn was_cancelled(&self) -> bool {
         fail::fail_point!("execute.before_stop_is_noted");
-        let Executor { config, lifecycle, .. } = self.executor;
+        let Executor { config, lifecycle, .. } = &self.executor;
         let is_releasing = async {
             lifecycle.reached(Phase::Releasing).await;
             tokio::time::sleep(MAX_TIME_WHEN_RELEASING).await;

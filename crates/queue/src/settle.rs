@@ -21,8 +21,8 @@ use domain::task::RecordedOutcome;
 use supervision::lifecycle::{Lifecycle, Phase};
 use telemetry::events;
 
-impl Run<'_> {
-    /// Returns what is left to do: a chained task that continues in this slot, or a completion to queue.
+impl Run {
+    /// Returns the chained task that continues in this slot, or the result of a run without effects, which is not written yet.
     pub async fn settle(&self, result: BodyEnd) -> RunEnd {
         match result {
             BodyEnd::Outcome(Outcome::Done(done)) => return self.finish(done).await,
@@ -87,7 +87,7 @@ impl Run<'_> {
         self.executor.claimer.complete(completion).await
     }
 
-    /// Waits for that answer; writes the end by itself where it is not that.
+    /// Waits for the answer; if that does not say that the completion was written, writes it by itself.
     pub async fn settle_completion(&self, result: Value, answer: Answer) {
         if let Ok(Ok(true)) = answer.await {
             return self.report_completed();
@@ -140,16 +140,16 @@ impl Run<'_> {
     }
 
     async fn try_commit(&self, effects: &Effects) -> Result<Committed, CommitError> {
-        let Executor { config, db, lifecycle, pauses, .. } = self.executor;
+        let Executor { config, db, lifecycle, pauses, .. } = &self.executor;
         let tx = db.begin().await.map_err(CommitError::RolledBack)?;
         let done = match effects {
             Effects::Done(done) => done,
-            Effects::Await(awaits) => return commit_await(tx, self.task, awaits, &self.detail()).await,
+            Effects::Await(awaits) => return commit_await(tx, &self.task, awaits, &self.detail()).await,
         };
         let roles = pauses.borrow().claimable(self.owner.roles.roles());
         // a process that ends starts nothing
         let slot = lifecycle.is_running().then_some(Slot { roles: &roles, lease: config.current().config.queue.lease });
-        commit(tx, self.task, done, &self.detail(), slot).await
+        commit(tx, &self.task, done, &self.detail(), slot).await
     }
 
     fn report_committed(&self, effects: Effects, committed: Committed, sent: Instant) -> Option<NextRun> {
@@ -226,7 +226,7 @@ impl Run<'_> {
     }
 
     fn retries(&self) -> Retries {
-        let Executor { config, lifecycle, .. } = self.executor;
+        let Executor { config, lifecycle, .. } = &self.executor;
         Retries {
             since: Instant::now(),
             limit: config.current().config.queue.lease,
@@ -385,7 +385,7 @@ mod tests {
     async fn a_statement_is_given_up_after_an_error_that_stays_and_at_the_end_of_its_time() {
         let executor = executor();
         let (task, owner) = (task(), SlotOwner { name: "w".to_owned(), roles: RoleSet::any() });
-        let run = Run::new(&executor, &task, &owner);
+        let run = Run::new(&executor, task, &owner);
         let (away, slow) = (DbError::Unavailable("gone".to_owned()), DbError::TooSlow("slow".to_owned()));
         assert!(!run.retries().wait_after(&DbError::Missing("the row".to_owned())).await);
         let mut third = Retries { deadlines_missed: MAX_DEADLINES_MISSED - 1, ..run.retries() };
@@ -404,7 +404,7 @@ mod tests {
         let done = Outcome::done(Value::Null).after(hook);
         let committed = Committed { result: json!({ "bytes": 3 }), next: Vec::new(), data: None, started: None };
         let owner = SlotOwner { name: "w".to_owned(), roles: RoleSet::any() };
-        Run::new(&executor, &task, &owner).after_commit(done, committed, Instant::now());
+        Run::new(&executor, task, &owner).after_commit(done, committed, Instant::now());
         assert_eq!(results.recv().await, Some(json!({ "bytes": 3 })));
     }
 }

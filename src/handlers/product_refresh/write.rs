@@ -109,13 +109,11 @@ impl MenuWrite {
         let menu = with_units.as_ref().unwrap_or(self);
         let hashes = menu.hashes();
         let rows = menu.rows(tx, state, &hashes).await?;
-        match menu::diff::with_known_statuses(menu.products(), &rows.known) {
-            Some(products) => {
-                let menu = menu.with_products(products);
-                menu.write_known(tx, state, rows, &menu.hashes()).boxed().await
-            }
-            None => menu.write_known(tx, state, rows, &hashes).boxed().await,
-        }
+        let with_statuses = menu::diff::with_known_statuses(menu.products(), &rows.known);
+        let with_statuses = with_statuses.map(|products| menu.with_products(products));
+        let (menu, hashes) = with_statuses.as_ref().map_or((menu, hashes), |menu| (menu, menu.hashes()));
+        // boxed, as are those below
+        menu.write_known(tx, state, rows, &hashes).boxed().await
     }
 
     /// The store's rows. Of the newest menu, those with its content are not read.
@@ -183,7 +181,7 @@ impl MenuWrite {
         let absent = if counts_misses { diff.absent.as_slice() } else { &[] };
         let variants = VariantWrites::find(tx, &new, &changed).await?;
 
-        // boxed: without optimisation each function that holds such large futures has copies of them on its stack
+        // boxed: without optimisation each function that holds such a large future has copies of it on its stack
         let current = pipeline(
             self.write_products(tx, &new, &changed).boxed(),
             variants.write(tx, self.position(), may_be_written).boxed(),

@@ -184,26 +184,26 @@ async fn what_is_done_is_completed_in_the_same_round_trip() {
 }
 
 #[tokio::test]
-async fn many_tasks_begin_at_once_but_those_that_are_lost_or_locked() {
+async fn many_tasks_start_at_once_but_those_that_are_lost_or_locked() {
     let queue = Queue::new().await;
     queue.enqueue(&vec![analytics(); 3]).await;
     let claimed = queue.claim(&Role::CRAWL, 3).await;
     let [held, recovered, locked] = [0, 1, 2].map(|n| claimed[n].lease.clone());
     queue.sql(&format!("BEGIN; SELECT FROM worker_tasks WHERE id = {} FOR UPDATE", locked.id)).await;
     let lost = TaskLease { fence: recovered.fence - 1, ..recovered };
-    let begun = tasks::begin(&queue.client().await, &[lost, held.clone(), locked]).await.unwrap();
+    let started = tasks::start_many(&queue.client().await, &[lost, held, locked]).await.unwrap();
     queue.sql("COMMIT").await;
-    assert_eq!(begun, [held]);
+    assert_eq!(started, [false, true, false]);
     assert_eq!(queue.number("SELECT count(*) FROM worker_tasks WHERE status = 'running'").await, 1);
 }
 
 #[tokio::test]
-async fn of_two_runs_of_a_task_the_later_one_begins() {
+async fn of_two_runs_of_a_task_the_later_one_starts() {
     let queue = Queue::new().await;
     queue.add(analytics()).await;
     let later = queue.claim_one().await.lease;
     let earlier = TaskLease { fence: later.fence - 1, ..later.clone() };
-    assert_eq!(tasks::begin(&queue.client().await, &[earlier, later.clone()]).await.unwrap(), [later]);
+    assert_eq!(tasks::start_many(&queue.client().await, &[earlier, later]).await.unwrap(), [false, true]);
 }
 
 #[tokio::test]

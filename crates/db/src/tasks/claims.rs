@@ -153,18 +153,14 @@ pub async fn start(client: &Client, lease: &TaskLease) -> Result<bool, DbError> 
     first_column(&client.query_one(sql, &[&lease.id, &lease.fence, &lease.worker_id]).await?)
 }
 
-/// Marks claimed tasks as running, many at once; returns those that run now. Of the others [`start`] says whether
-/// they are lost: another session may have their rows locked.
-pub async fn begin(client: &Client, leases: &[TaskLease]) -> Result<Vec<TaskLease>, DbError> {
-    let mut newest = leases.to_vec();
-    // lock_held takes each id once: only the run with the highest fence can be held
-    newest.sort_by_key(|lease| (lease.id, Reverse(lease.fence)));
-    newest.dedup_by_key(|lease| lease.id);
-    let (ids, fences, workers) = columns(newest.iter());
-    let rows = client.query("SELECT begin_tasks($1, $2, $3)", &[&ids, &fences, &workers]).await?;
-    let begun = rows.iter().map(first_column).collect::<Result<HashSet<TaskId>, DbError>>()?;
-    newest.retain(|lease| begun.contains(&lease.id));
-    Ok(newest)
+/// Marks claimed tasks as running, with one statement; returns for each whether it runs now. One that does not is lost,
+/// or another session has its row locked: [`start`] waits for that.
+pub async fn start_many(client: &Client, leases: &[TaskLease]) -> Result<Vec<bool>, DbError> {
+    let (ids, fences, workers) = columns(leases.iter());
+    let rows = client.query("SELECT id, fence FROM start_tasks($1, $2, $3)", &[&ids, &fences, &workers]).await?;
+    let started = rows.iter().map(|row| Ok((row.try_get(0)?, row.try_get(1)?)));
+    let started = started.collect::<Result<HashSet<(TaskId, i64)>, DbError>>()?;
+    Ok(leases.iter().map(|lease| started.contains(&(lease.id, lease.fence))).collect())
 }
 
 /// The claimed tasks, best first. A row that cannot be decoded is failed for good and left out.

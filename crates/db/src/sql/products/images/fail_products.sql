@@ -1,4 +1,4 @@
--- products/images/fail_products.sql: tries that failed, of distinct store_products. $seconds: wait after the first failure
+-- products/images/fail_products.sql: tries that failed, of distinct products. $seconds: wait after the first failure
 INSERT INTO product_image_failures AS f (product_id, image_url, reason, tries, retry_at)
 SELECT owner.id, failed.url, failed.reason, 1, now() + make_interval(secs => $seconds)
   FROM unnest($ids::bigint[], $urls::text[], $reasons::text[]) AS failed (id, url, reason)
