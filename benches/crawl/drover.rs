@@ -76,11 +76,10 @@ impl Worker {
         let log = File::create(dir.join("worker.log"))?;
         command.arg("worker").env_clear().envs(settings(url, dir));
         command.envs(platform::settings(site.platform, &site.base_url, site.key.as_deref()));
+        command.env("DROVER__IMAGES__DOWNLOAD", downloads_images.to_string());
+        command.envs(downloads_images.then_some(("DROVER__PLATFORM__DUTCHIE__IMAGE_HOSTS", REFUSED_HOST)));
         // settings to try, such as DROVER__DATABASE__POOL_WORK=4
         command.envs(std::env::vars().filter(|(key, _)| key.starts_with("DROVER__")));
-        if downloads_images {
-            command.env("DROVER__IMAGES__DOWNLOAD", "true").env("DROVER__PLATFORM__DUTCHIE__IMAGE_HOSTS", REFUSED_HOST);
-        }
         command.envs(followed::WORKER_SETTINGS.into_iter().filter(|_| follows_changes));
         command.args(slots.map(|slots| format!("--slots={slots}")));
         // each slot has a session of its own

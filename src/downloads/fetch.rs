@@ -8,7 +8,9 @@ use image_transform::{Format, ImageError};
 use url::Url;
 
 use super::{Job, LaneDeps};
-use crate::stealth::{Document, DocumentLimits, FetchError, Request, RequestDisposition, RequestKind, Session};
+use crate::stealth::{
+    AllowList, Document, DocumentLimits, FetchError, Request, RequestDisposition, RequestKind, Session,
+};
 use domain::menu::image::ImageFailure;
 use foundation::cpu;
 use foundation::digest::sha256_hex;
@@ -46,6 +48,17 @@ impl Outcome {
     pub fn failed(reason: ImageFailure, detail: impl ToString) -> Outcome {
         Outcome::Failed { reason, detail: detail.to_string() }
     }
+}
+
+/// The end of an image whose address is not permitted.
+pub fn refusal(allowed: &AllowList, address: &str) -> Option<Outcome> {
+    permitted(allowed, address).err()
+}
+
+fn permitted(allowed: &AllowList, address: &str) -> Result<Url, Outcome> {
+    let url = Url::parse(address).map_err(|error| refused(format!("'{address}' is not an address: {error}")))?;
+    allowed.check(&url).map_err(refused)?;
+    Ok(url)
 }
 
 /// Downloads and stores one image, unless its file is there.
@@ -96,9 +109,7 @@ async fn download(
     address: &str,
     unwanted: &'static [&'static str],
 ) -> Result<Document, Outcome> {
-    let no_address = |error| refused(format!("'{address}' is not an address: {error}"));
-    let url = Url::parse(address).map_err(no_address)?;
-    deps.allowed.check(&url).map_err(refused)?;
+    let url = permitted(&deps.allowed, address)?;
     let page = deps.sites.page_of(&url).cloned().ok_or_else(|| refused("no platform has its images there"))?;
     let image = Request::new(RequestKind::Image, url, page);
     let mut request = Request { unwanted_formats: unwanted, ..image };

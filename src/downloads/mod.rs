@@ -13,6 +13,7 @@ mod outage;
 mod progress;
 mod recorder;
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -31,7 +32,7 @@ pub use download_queue::{DownloadQueue, RunGuard, StoreAsk};
 pub use image_sites::ImageSites;
 use lane::{Lane, LaneDeps};
 pub use progress::DownloadProgress;
-use recorder::Recorder;
+use recorder::{Finished, Recorder};
 use storage::Images;
 use supervision::background::{Background, BackgroundLoop};
 use telemetry::events;
@@ -92,7 +93,8 @@ impl Downloads {
         }
         let recorder = Recorder::new(deps.db.clone(), deps.config.retry_base, finished_end);
         let recorder = background.start("recorder of images", recorder);
-        let feeder = background.start("search for images", Feeder { queue, db: deps.db, allowed, jobs });
+        let feeder = Feeder { queue, db: deps.db, allowed, jobs, finished, seen: HashSet::new() };
+        let feeder = background.start("search for images", feeder);
         Downloads { feeder, recorder, stop }
     }
 
@@ -104,12 +106,17 @@ impl Downloads {
     }
 }
 
-/// Looks up the images of one store after the other, and hands them to the lanes.
+/// Looks up the images of one store after the other, and hands them to the lanes; those of hosts that are not
+/// permitted go to the recorder at once.
 struct Feeder {
     queue: DownloadQueue,
     db: Db,
     allowed: AllowList,
     jobs: mpsc::Sender<Job>,
+    finished: mpsc::Sender<Finished>,
+    /// Stores that were looked at: their refused images stay refused, since the list of hosts changes with a
+    /// restart only.
+    seen: HashSet<StoreId>,
 }
 
 impl BackgroundLoop for Feeder {
@@ -129,18 +136,29 @@ impl BackgroundLoop for Feeder {
 impl Feeder {
     async fn wanted(&self, ask: &StoreAsk) -> Result<Vec<WantedImage>, DbError> {
         fail::fail_point!("images.feeder");
-        let wanted = if ask.refetch { ImageSelection::All } else { ImageSelection::Missing };
+        let wanted = match ask.refetch {
+            true => ImageSelection::All,
+            false if self.seen.contains(&ask.store) => ImageSelection::Due,
+            false => ImageSelection::Missing,
+        };
         let is_permitted = |address: &str| self.allowed.permits(address);
         db::products::images::of_store_and_brands(&self.db.client().await?, ask.store, wanted, &is_permitted).await
     }
 
-    async fn hand_out(&self, images: Vec<WantedImage>, ask: &StoreAsk) {
+    async fn hand_out(&mut self, images: Vec<WantedImage>, ask: &StoreAsk) {
         for image in images.into_iter().take(ask.limit.unwrap_or(usize::MAX)) {
             let Some(under_way) = self.queue.begin(image.owner) else { continue };
-            let job = Job { image, under_way, store: ask.store, refetch: ask.refetch };
-            if self.jobs.send(job).await.is_err() {
+            let is_received = match fetch::refusal(&self.allowed, &image.url) {
+                Some(outcome) => self.finished.send(Finished { image, under_way, outcome }).await.is_ok(),
+                None => {
+                    let job = Job { image, under_way, store: ask.store, refetch: ask.refetch };
+                    self.jobs.send(job).await.is_ok()
+                }
+            };
+            if !is_received {
                 return;
             }
         }
+        self.seen.insert(ask.store);
     }
 }

@@ -14,8 +14,8 @@ use domain::menu::image::{ImageFailure, ImageOwner, WantedImage};
 use supervision::background::BackgroundLoop;
 use telemetry::events;
 
-/// Number of images that one statement notes.
-const MAX_BATCH: usize = 64;
+/// Maximum number of images that one statement notes.
+const MAX_BATCH: usize = 256;
 const MAX_DELAY: Duration = Duration::from_millis(200);
 /// How often a row that a refresh is writing is tried again.
 const MAX_TRIES: usize = 20;

@@ -21,9 +21,9 @@ pub mod unit_price;
 pub mod variant_diff;
 
 use std::collections::BTreeMap;
-use std::hash::{BuildHasher, RandomState};
+use std::hash::BuildHasher;
 
-use hashbrown::HashTable;
+use hashbrown::{DefaultHashBuilder, HashTable};
 use serde::Serialize;
 use thiserror::Error;
 
@@ -81,7 +81,7 @@ pub struct MenuBuilder {
     menu: NormalMenu,
     /// Index of each id in `menu.products`, found by the id's hash, so that no id is kept twice.
     places: HashTable<usize>,
-    hasher: RandomState,
+    hasher: DefaultHashBuilder,
     options: usize,
 }
 
@@ -115,10 +115,11 @@ impl MenuBuilder {
         let MenuBuilder { menu: NormalMenu { products, .. }, places, hasher, .. } = self;
         let hash = |product: &Product| hasher.hash_one(&product.provider_product_id);
         let is_same = |&place: &usize| products[place].provider_product_id == product.provider_product_id;
-        match places.find(hash(&product), is_same) {
+        let product_hash = hash(&product);
+        match places.find(product_hash, is_same) {
             Some(&place) => products[place] = product,
             None => {
-                places.insert_unique(hash(&product), products.len(), |&place| hash(&products[place]));
+                places.insert_unique(product_hash, products.len(), |&place| hash(&products[place]));
                 products.push(product);
             }
         }

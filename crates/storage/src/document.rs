@@ -88,7 +88,7 @@ pub enum Damage {
 
 /// The bytes of a payload file.
 pub fn encode(content: &PayloadContent) -> io::Result<Vec<u8>> {
-    let mut file = Vec::new();
+    let mut file = Vec::with_capacity(content.pages.iter().map(|page| page.bytes.len()).sum());
     let head = serde_json::to_string(&VersionedHead { version: VERSION, head: &content.head })?;
     member(&mut file, format!("{},\"pages\":[", head.strip_suffix('}').unwrap_or(&head)).as_bytes())?;
     for (number, page) in content.pages.iter().enumerate() {

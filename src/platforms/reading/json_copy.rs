@@ -84,7 +84,7 @@ pub fn copy_object<'de, M: MapAccess<'de>>(
 ) -> Result<(), M::Error> {
     json.push(b'{');
     let start = json.len();
-    while let Some(Key(key)) = map.next_key()? {
+    while let Some(key) = map.next_key::<Key<'_>>()?.map(Key::into_text) {
         if key == STAFF_ID || key.contains('\0') {
             map.next_value::<IgnoredAny>()?;
             continue;

@@ -6,8 +6,19 @@ use std::fmt;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, Visitor};
 
-/// A key without a copy, unless it is written with escapes.
-pub struct Key<'a>(pub Cow<'a, str>);
+/// A key without a copy, unless it is written with escapes. Half of a surrogate pair in a key is not text, and would
+/// otherwise cost the whole page.
+pub struct Key<'a>(pub Cow<'a, [u8]>);
+
+impl<'a> Key<'a> {
+    pub fn into_text(self) -> Cow<'a, str> {
+        match self.0 {
+            // the lossy reader alone is slow
+            Cow::Borrowed(key) => std::str::from_utf8(key).map_or_else(|_| String::from_utf8_lossy(key), Cow::Borrowed),
+            Cow::Owned(key) => Cow::Owned(String::from_utf8_lossy(&key).into_owned()),
+        }
+    }
+}
 
 impl<'de: 'a, 'a> Deserialize<'de> for Key<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -20,16 +31,13 @@ impl<'de: 'a, 'a> Deserialize<'de> for Key<'a> {
             }
 
             fn visit_borrowed_bytes<E: Error>(self, key: &'de [u8]) -> Result<Self::Value, E> {
-                // the lossy reader alone is slow, and this is called for every key of a menu
-                let text = std::str::from_utf8(key).map(Cow::Borrowed);
-                Ok(Key(text.unwrap_or_else(|_| String::from_utf8_lossy(key))))
+                Ok(Key(Cow::Borrowed(key)))
             }
 
             fn visit_bytes<E: Error>(self, key: &[u8]) -> Result<Self::Value, E> {
-                Ok(Key(Cow::Owned(String::from_utf8_lossy(key).into_owned())))
+                Ok(Key(Cow::Owned(key.to_vec())))
             }
         }
-        // half of a surrogate pair in a key is not text, and would otherwise cost the whole page
         deserializer.deserialize_bytes(KeyVisitor)
     }
 }

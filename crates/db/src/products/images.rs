@@ -30,6 +30,8 @@ pub enum ImageSelection {
     /// Images that are not stored, have not been given up, and whose wait is over. An image that its host alone
     /// refused waits for nothing but the permission of its host.
     Missing,
+    /// Missing images without the refused ones.
+    Due,
     /// All images, stored or not.
     All,
 }
@@ -66,7 +68,8 @@ pub async fn of_store_and_brands(
     is_permitted: &(dyn Fn(&str) -> bool + Sync),
 ) -> Result<Vec<WantedImage>, DbError> {
     let all = wanted == ImageSelection::All;
-    let params: [&(dyn ToSql + Sync); 3] = [&store, &all, &MAX_TRIES];
+    let with_refused = wanted != ImageSelection::Due;
+    let params: [&(dyn ToSql + Sync); 4] = [&store, &all, &MAX_TRIES, &with_refused];
     let logos = client.query(sql!("products/images/wanted_logos.sql"), &params);
     let products = client.query(sql!("products/images/wanted_products.sql"), &params);
     let (logos, products) = pipeline(logos, products).await?;

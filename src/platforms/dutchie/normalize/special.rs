@@ -2,9 +2,9 @@
 //!
 //! It is copied from text to text, since a parsed value takes many times its size.
 
-use std::collections::HashMap;
 use std::fmt;
 
+use hashbrown::HashMap;
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 

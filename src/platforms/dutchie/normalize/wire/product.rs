@@ -29,11 +29,11 @@ macro_rules! wire_product {
             #[cfg(test)]
             pub const KEYS: [&'static str; [$($key),*].len()] = [$($key),*];
 
-            fn field(&mut self, key: &str) -> Option<&mut Raw<'a>> {
-                match key {
-                    $($key => Some(&mut self.$field),)*
-                    _ => None,
-                }
+            fn field(&mut self, key: &[u8]) -> Option<&mut Raw<'a>> {
+                $(if key == $key.as_bytes() {
+                    return Some(&mut self.$field);
+                })*
+                None
             }
         }
     };
@@ -72,46 +72,46 @@ wire_product! {
 }
 
 /// Keys that real pages carry and nothing here needs.
-fn is_known_and_unused(key: &str) -> bool {
+fn is_known_and_unused(key: &[u8]) -> bool {
     matches!(
         key,
-        "AdditionalOptions"
-            | "CBD"
-            | "THC"
-            | "__typename"
-            | "bottleDepositTaxCents"
-            | "brandId"
-            | "brandLogo"
-            | "cannabinoidsV2"
-            | "certificateOfAnalysisEnabled"
-            | "collectionCardBadge"
-            | "comingSoon"
-            | "description"
-            | "descriptionHtml"
-            | "duplicatedProductId"
-            | "effects"
-            | "featured"
-            | "isBelowKioskThreshold"
-            | "isBelowThreshold"
-            | "libraryProductId"
-            | "libraryProductScore"
-            | "limitsPerCustomer"
-            | "nonArmsLength"
-            | "optionsBelowKioskThreshold"
-            | "optionsBelowThreshold"
-            | "pastCNames"
-            | "pricingTierData"
-            | "provider"
-            | "rawOptions"
-            | "recOnly"
-            | "special"
-            | "specialIdsPerOption"
-            | "tags"
-            | "terpenes"
-            | "useBetterPotencyTaxes"
-            | "vapeTaxApplicable"
-            | "weight"
-            | "wholesalePrices"
+        b"AdditionalOptions"
+            | b"CBD"
+            | b"THC"
+            | b"__typename"
+            | b"bottleDepositTaxCents"
+            | b"brandId"
+            | b"brandLogo"
+            | b"cannabinoidsV2"
+            | b"certificateOfAnalysisEnabled"
+            | b"collectionCardBadge"
+            | b"comingSoon"
+            | b"description"
+            | b"descriptionHtml"
+            | b"duplicatedProductId"
+            | b"effects"
+            | b"featured"
+            | b"isBelowKioskThreshold"
+            | b"isBelowThreshold"
+            | b"libraryProductId"
+            | b"libraryProductScore"
+            | b"limitsPerCustomer"
+            | b"nonArmsLength"
+            | b"optionsBelowKioskThreshold"
+            | b"optionsBelowThreshold"
+            | b"pastCNames"
+            | b"pricingTierData"
+            | b"provider"
+            | b"rawOptions"
+            | b"recOnly"
+            | b"special"
+            | b"specialIdsPerOption"
+            | b"tags"
+            | b"terpenes"
+            | b"useBetterPotencyTaxes"
+            | b"vapeTaxApplicable"
+            | b"weight"
+            | b"wholesalePrices"
     )
 }
 
@@ -135,14 +135,14 @@ impl<'de> Visitor<'de> for ProductVisitor {
 
     fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Self::Value, M::Error> {
         let mut product = WireProduct::default();
-        while let Some(Key(key)) = map.next_key()? {
-            if let Some(field) = product.field(&key) {
+        while let Some(key) = map.next_key::<Key<'de>>()? {
+            if let Some(field) = product.field(&key.0) {
                 *field = map.next_value()?;
                 continue;
             }
             map.next_value::<IgnoredAny>()?;
-            if !is_known_and_unused(&key) && product.unknown.len() < MAX_UNKNOWN_KEYS_PER_PRODUCT {
-                product.unknown.push(key);
+            if !is_known_and_unused(&key.0) && product.unknown.len() < MAX_UNKNOWN_KEYS_PER_PRODUCT {
+                product.unknown.push(key.into_text());
             }
         }
         Ok(Some(product))
