@@ -7,7 +7,7 @@
 use std::time::{Duration, Instant};
 
 use deadpool_postgres::{
-    Hook, HookError, ManagerConfig, Pool, PoolError, QueueMode, RecyclingMethod, Runtime, TimeoutType, Timeouts,
+    Hook, HookError, ManagerConfig, Pool, PoolError, RecyclingMethod, Runtime, TimeoutType, Timeouts,
 };
 use futures_util::FutureExt;
 
@@ -160,8 +160,6 @@ fn pool(server: &Server, config: &settings::Database, size: usize) -> Result<Poo
     Pool::builder(manager)
         .max_size(size)
         .timeouts(timeouts)
-        // the last one given back comes first: its server process has prepared most, and has its caches warm
-        .queue_mode(QueueMode::Lifo)
         .runtime(Runtime::Tokio1)
         .post_create(Hook::async_fn(move |client, _| {
             // not awaited: the first statement runs after it
