@@ -93,7 +93,7 @@ impl Downloads {
         }
         let recorder = Recorder::new(deps.db.clone(), deps.config.retry_base, finished_end);
         let recorder = background.start("recorder of images", recorder);
-        let feeder = Feeder { queue, db: deps.db, allowed, jobs, finished, seen: HashSet::new() };
+        let feeder = Feeder { queue, db: deps.db, allowed, jobs, finished, settled: HashSet::new() };
         let feeder = background.start("search for images", feeder);
         Downloads { feeder, recorder, stop }
     }
@@ -114,9 +114,9 @@ struct Feeder {
     allowed: AllowList,
     jobs: mpsc::Sender<Job>,
     finished: mpsc::Sender<Finished>,
-    /// Stores that were looked at: their refused images stay refused, since the list of hosts changes with a
-    /// restart only.
-    seen: HashSet<StoreId>,
+    /// Stores whose last look found nothing for the lanes: an image that is refused there stays so, since the list
+    /// of hosts changes with a restart only.
+    settled: HashSet<StoreId>,
 }
 
 impl BackgroundLoop for Feeder {
@@ -138,7 +138,7 @@ impl Feeder {
         fail::fail_point!("images.feeder");
         let wanted = match ask.refetch {
             true => ImageSelection::All,
-            false if self.seen.contains(&ask.store) => ImageSelection::Due,
+            false if self.settled.contains(&ask.store) => ImageSelection::Due,
             false => ImageSelection::Missing,
         };
         let is_permitted = |address: &str| self.allowed.permits(address);
@@ -146,9 +146,12 @@ impl Feeder {
     }
 
     async fn hand_out(&mut self, images: Vec<WantedImage>, ask: &StoreAsk) {
+        let mut is_settled = ask.limit.is_none();
         for image in images.into_iter().take(ask.limit.unwrap_or(usize::MAX)) {
+            let refusal = fetch::refusal(&self.allowed, &image.url);
+            is_settled &= refusal.is_some();
             let Some(under_way) = self.queue.begin(image.owner) else { continue };
-            let is_received = match fetch::refusal(&self.allowed, &image.url) {
+            let is_received = match refusal {
                 Some(outcome) => self.finished.send(Finished { image, under_way, outcome }).await.is_ok(),
                 None => {
                     let job = Job { image, under_way, store: ask.store, refetch: ask.refetch };
@@ -159,6 +162,9 @@ impl Feeder {
                 return;
             }
         }
-        self.seen.insert(ask.store);
+        match is_settled {
+            true => self.settled.insert(ask.store),
+            false => self.settled.remove(&ask.store),
+        };
     }
 }
