@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use tokio_postgres::Row;
-use tokio_postgres::types::ToSql;
 
 use crate::statements::{FromRow, first_columns, named, read_all, rows, sql, word};
 use crate::{Client, DbError, pipeline};
@@ -69,10 +68,12 @@ pub async fn of_store_and_brands(
 ) -> Result<Vec<WantedImage>, DbError> {
     let all = wanted == ImageSelection::All;
     let with_refused = wanted != ImageSelection::Due;
-    let params: [&(dyn ToSql + Sync); 4] = [&store, &all, &MAX_TRIES, &with_refused];
-    let logos = client.query(sql!("products/images/wanted_logos.sql"), &params);
-    let products = client.query(sql!("products/images/wanted_products.sql"), &params);
-    let (logos, products) = pipeline(logos, products).await?;
+    let max_tries = MAX_TRIES;
+    let (logos, products) = pipeline(
+        named!(client.query("products/images/wanted_logos.sql", store, all, max_tries, with_refused)),
+        named!(client.query("products/images/wanted_products.sql", store, all, max_tries, with_refused)),
+    )
+    .await?;
     let logos = read_all::<Logo>(&logos)?.into_iter().map(|row| (row.0, row.1));
     let products = read_all::<ProductImage>(&products)?.into_iter().map(|row| (row.0, row.1));
     let is_wanted = |image: &WantedImage, was_refused: bool| all || !was_refused || is_permitted(&image.url);
