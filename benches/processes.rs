@@ -13,10 +13,20 @@ pub fn cpu(pid: u32) -> Result<f64> {
 /// CPU seconds of a process and of all its children, running and ended.
 pub fn family_cpu(parent: u32) -> Result<f64> {
     // first: a child that ends meanwhile is then counted by its parent
-    let children = fs::read_dir("/proc")?.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    let children = children.filter_map(|pid| Stat::of(pid).ok()).filter(|stat| stat.parent == parent);
-    let children: f64 = children.map(|stat| stat.seconds()).sum();
+    let children: f64 = children(parent)?.map(|(_, stat)| stat.seconds()).sum();
     Ok(children + cpu(parent)?)
+}
+
+/// The most memory that a process and its running children ever held, in bytes, each by itself.
+pub fn family_peak_rss(parent: u32) -> Result<u64> {
+    let children: u64 = children(parent)?.filter_map(|(pid, _)| peak_rss(pid).ok()).sum();
+    Ok(children + peak_rss(parent)?)
+}
+
+fn children(parent: u32) -> Result<impl Iterator<Item = (u32, Stat)>> {
+    let pids = fs::read_dir("/proc")?.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let stats = pids.filter_map(|pid| Some((pid, Stat::of(pid).ok()?)));
+    Ok(stats.filter(move |(_, stat)| stat.parent == parent))
 }
 
 /// CPU seconds that the whole machine has been busy.

@@ -28,7 +28,7 @@ pub struct Figure {
     pub round: usize,
     pub products: u64,
     pub seconds: f64,
-    /// Seconds of the peer's process.
+    /// Seconds of the peer's processes.
     pub cpu: f64,
     pub postgres_cpu: f64,
     pub stand_cpu: f64,
@@ -146,7 +146,7 @@ impl<'a> Bench<'a> {
             followed.print().await?;
         }
         let products = self.verify(&crawler, run, nth).await?;
-        let peak_rss = processes::peak_rss(crawler.pid())?;
+        let peak_rss = processes::family_peak_rss(crawler.pid())?;
         crawler.stop().await?;
         Ok(Figure {
             run,
@@ -185,7 +185,7 @@ impl<'a> Bench<'a> {
 
     async fn usage(&self, crawler: &Crawler) -> Result<Usage> {
         Ok(Usage {
-            crawler: processes::cpu(crawler.pid())?,
+            crawler: processes::family_cpu(crawler.pid())?,
             postgres: self.server.cpu()?,
             stand: processes::cpu(self.stand.pid())?,
             machine: processes::machine_cpu()?,

@@ -1,7 +1,8 @@
-"""asyncio, aiohttp, orjson, asyncpg's binary COPY: a page is one item, a store one transaction."""
+"""asyncio, aiohttp, orjson, asyncpg's binary COPY, in two processes: a page is one item, a store one transaction."""
 
 import asyncio
 import datetime
+import multiprocessing
 import pathlib
 
 import aiohttp
@@ -12,7 +13,10 @@ from isal import igzip
 
 import menu
 
-IN_FLIGHT = 16
+PROCESSES = 2
+# of each process
+IN_FLIGHT = 8
+CONNECTIONS = 4
 
 
 async def fetch(session, job, store):
@@ -40,9 +44,10 @@ async def write(pool, order, rows, snapshots):
         await connection.copy_records_to_table("snapshots", records=snapshots, columns=menu.SNAPSHOT_COLUMNS)
 
 
-async def crawl(job, pool, order):
+async def crawl(job, pool, order, nth):
+    """Crawls every second store, from the n-th on."""
     crawled_at = datetime.datetime.now(datetime.UTC)
-    payloads, stores = pathlib.Path(job["payloads"]), iter(range(len(job["stores"])))
+    payloads, stores = pathlib.Path(job["payloads"]), iter(range(nth, len(job["stores"]), PROCESSES))
 
     async def work(session):
         for store in stores:
@@ -56,13 +61,41 @@ async def crawl(job, pool, order):
         await asyncio.gather(*(work(session) for _ in range(IN_FLIGHT)))
 
 
-async def main():
+async def serve(job, nth, tell, order):
+    async with asyncpg.create_pool(job["database_url"], min_size=CONNECTIONS, max_size=CONNECTIONS) as pool:
+        await asyncio.to_thread(tell, "ready")
+        await crawl(job, pool, await asyncio.to_thread(order), nth)
+        await asyncio.to_thread(tell, "done")
+
+
+def help_out(job, nth, pipe):
+    """The body of another process than the first."""
+    uvloop.run(serve(job, nth, pipe.send, pipe.recv))
+    # what it has used is read before its end
+    pipe.recv()
+
+
+def main():
     job = menu.read_job()
-    async with asyncpg.create_pool(job["database_url"], min_size=8, max_size=8) as pool:
-        menu.tell("ready")
-        order = await asyncio.to_thread(menu.read_order)
-        await crawl(job, pool, order)
-        await asyncio.to_thread(menu.finish)
+    context = multiprocessing.get_context("spawn")
+    pipes = []
+    for nth in range(1, PROCESSES):
+        ours, theirs = context.Pipe()
+        context.Process(target=help_out, args=(job, nth, theirs), daemon=True).start()
+        pipes.append(ours)
+
+    def tell(answer):
+        assert all(pipe.recv() == answer for pipe in pipes)
+        menu.finish() if answer == "done" else menu.tell(answer)
+
+    def order():
+        received = menu.read_order()
+        for pipe in pipes:
+            pipe.send(received)
+        return received
+
+    uvloop.run(serve(job, 0, tell, order))
 
 
-uvloop.run(main())
+if __name__ == "__main__":
+    main()
