@@ -61,40 +61,48 @@ async def crawl(job, pool, order, nth):
         await asyncio.gather(*(work(session) for _ in range(IN_FLIGHT)))
 
 
-async def serve(job, nth, tell, order):
+async def serve(job, nth, begin, finish):
     async with asyncpg.create_pool(job["database_url"], min_size=CONNECTIONS, max_size=CONNECTIONS) as pool:
-        await asyncio.to_thread(tell, "ready")
-        await crawl(job, pool, await asyncio.to_thread(order), nth)
-        await asyncio.to_thread(tell, "done")
+        order = await asyncio.to_thread(begin)
+        await crawl(job, pool, order, nth)
+        await asyncio.to_thread(finish)
 
 
-def help_out(job, nth, pipe):
-    """The body of another process than the first."""
-    uvloop.run(serve(job, nth, pipe.send, pipe.recv))
-    # what it has used is read before its end
-    pipe.recv()
+def serve_second(job, pipe):
+    """The body of the second process, whose orders come from the first."""
+
+    def begin():
+        pipe.send("ready")
+        return pipe.recv()
+
+    def finish():
+        pipe.send("done")
+        # what this process has used is read before its end
+        pipe.recv()
+
+    uvloop.run(serve(job, 1, begin, finish))
 
 
 def main():
     job = menu.read_job()
     context = multiprocessing.get_context("spawn")
-    pipes = []
-    for nth in range(1, PROCESSES):
-        ours, theirs = context.Pipe()
-        context.Process(target=help_out, args=(job, nth, theirs), daemon=True).start()
-        pipes.append(ours)
+    pipe, other_end = context.Pipe()
+    context.Process(target=serve_second, args=(job, other_end), daemon=True).start()
+    # a second process that dies then ends the pipe
+    other_end.close()
 
-    def tell(answer):
-        assert all(pipe.recv() == answer for pipe in pipes)
-        menu.finish() if answer == "done" else menu.tell(answer)
+    def begin():
+        pipe.recv()
+        menu.tell("ready")
+        order = menu.read_order()
+        pipe.send(order)
+        return order
 
-    def order():
-        received = menu.read_order()
-        for pipe in pipes:
-            pipe.send(received)
-        return received
+    def finish():
+        pipe.recv()
+        menu.finish()
 
-    uvloop.run(serve(job, 0, tell, order))
+    uvloop.run(serve(job, 0, begin, finish))
 
 
 if __name__ == "__main__":
