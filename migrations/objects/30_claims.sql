@@ -235,8 +235,8 @@ BEGIN
   RETURN FOUND;
 END $f$;
 
--- start_task for many tasks of one process: returns those that run now. A row that another session has locked is left out; start_task waits
--- for it.
+-- Starts claimed tasks of one process, as start_task does, and returns those that run now. A row that another session has locked is left
+-- out, where start_task waits.
 CREATE OR REPLACE FUNCTION start_tasks(ids bigint[], fences bigint[], workers text[])
 RETURNS TABLE (id bigint, fence bigint) LANGUAGE plpgsql
 SET xmlbinary = hex SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off

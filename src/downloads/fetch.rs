@@ -50,12 +50,8 @@ impl Outcome {
     }
 }
 
-/// The end of an image whose address is not permitted.
-pub fn refusal(allowed: &AllowList, address: &str) -> Option<Outcome> {
-    permitted(allowed, address).err()
-}
-
-fn permitted(allowed: &AllowList, address: &str) -> Result<Url, Outcome> {
+/// The address, if an image may be downloaded from there; otherwise the end of the image.
+pub fn permitted(allowed: &AllowList, address: &str) -> Result<Url, Outcome> {
     let url = Url::parse(address).map_err(|error| refused(format!("'{address}' is not an address: {error}")))?;
     allowed.check(&url).map_err(refused)?;
     Ok(url)

@@ -148,7 +148,7 @@ impl Feeder {
     async fn hand_out(&mut self, images: Vec<WantedImage>, ask: &StoreAsk) {
         let mut is_settled = ask.limit.is_none();
         for image in images.into_iter().take(ask.limit.unwrap_or(usize::MAX)) {
-            let refusal = fetch::refusal(&self.allowed, &image.url);
+            let refusal = fetch::permitted(&self.allowed, &image.url).err();
             is_settled &= refusal.is_some();
             let Some(under_way) = self.queue.begin(image.owner) else { continue };
             let is_received = match refusal {

@@ -1,6 +1,5 @@
--- products/images/wanted_logos.sql: logos to download, of the brands of a store's products. $all: also stored ones.
--- $max_tries: tries after which an image is given up. $with_refused: also those that their host refused, however often
--- they were tried
+-- products/images/wanted_logos.sql: logos to download, of the brands of a store's products. $all: include stored ones. $max_tries: maximum
+-- number of tries of each. $with_refused: include those that their host refused, after any number of tries
 SELECT b.id, b.image_url, b.slug, coalesce(f.reason = 'refused_host', false) AS was_refused
   FROM brands b
   LEFT JOIN brand_image_failures f ON f.brand_id = b.id AND f.image_url = b.image_url

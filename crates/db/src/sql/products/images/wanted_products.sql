@@ -1,5 +1,5 @@
--- products/images/wanted_products.sql: images to download, of a store's products. $all: also stored ones. $max_tries: tries
--- after which an image is given up. $with_refused: also those that their host refused, however often they were tried
+-- products/images/wanted_products.sql: images to download, of a store's products. $all: include stored ones. $max_tries: maximum
+-- number of tries of each. $with_refused: include those that their host refused, after any number of tries
 SELECT p.id, p.image_url, p.brand_name_raw, p.provider_product_id, d.state, coalesce(d.slug, d.id::text) AS store, coalesce(f.reason = 'refused_host', false) AS was_refused
   FROM store_products p
   JOIN dispensaries d ON d.id = p.dispensary_id
