@@ -25,7 +25,7 @@ mod service;
 mod shared;
 #[cfg(test)]
 mod tests;
-mod text;
+
 
 pub use evidence::Evidence;
 pub use link::Link;

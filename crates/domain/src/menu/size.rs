@@ -3,7 +3,7 @@
 //! In: a label (`1/8oz`, `.5g`, `2gC`, `N/A`). Out: milligrams or millilitres, if it states any. It must not know products.
 
 /// The trade rounds the ounce to 28 g: an eighth of it is sold as 3.5 g.
-pub(super) const MG_PER_OUNCE: f64 = 28_000.0;
+pub(crate) const MG_PER_OUNCE: f64 = 28_000.0;
 const ML_PER_FLUID_OUNCE: f64 = 29.5735;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -45,7 +45,7 @@ fn in_unit(amount: f64, unit: &str) -> Option<Size> {
 }
 
 /// Milligrams of one unit of mass.
-pub(super) fn mg_per(unit: &str) -> Option<f64> {
+pub(crate) fn mg_per(unit: &str) -> Option<f64> {
     match unit {
         "mg" => Some(1.0),
         "g" | "gram" | "grams" => Some(1000.0),

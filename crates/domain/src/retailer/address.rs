@@ -5,7 +5,7 @@ mod street;
 
 use street::Street;
 
-use super::text::{folded, words};
+use crate::text::{folded, words};
 
 const ZIP_DIGITS: usize = 5;
 /// Words before the number of a suite.

@@ -5,7 +5,7 @@ use super::address::{Relation, Units};
 use super::name::Likeness;
 use super::profile::{Profile, Registered};
 use super::shared::{Phone, Shared};
-use super::text::shown;
+use crate::text::shown;
 
 /// Stores that are nearer than this, in miles, may be one shop.
 const NEAR: f64 = 0.1;

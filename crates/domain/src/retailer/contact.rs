@@ -1,6 +1,6 @@
 //! Phone and website of a store. In: text as a platform writes it. Out: what two platforms that mean the same have in common.
 
-use super::text;
+use crate::text;
 
 const PHONE_DIGITS: usize = 10;
 /// Maximum number of characters of a phone number that are read.

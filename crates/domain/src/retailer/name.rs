@@ -1,6 +1,6 @@
 //! `Name`: the words by which a shop's name differs from those of others. In: a name and its city. Out: how alike two names are.
 
-use super::text::{folded, words};
+use crate::text::{folded, words};
 
 /// Maximum number of characters of a name that are compared, since that takes the square of their number.
 const MAX_COMPARED: usize = 48;

@@ -7,7 +7,7 @@ use super::address::{Address, Parts, zip_digits};
 use super::name::{Likeness, Name};
 use super::point::Point;
 use super::service::Service;
-use super::text::{folded, words};
+use crate::text::{folded, words};
 use super::{RegisterEntry, StoreRecord, contact, licence};
 use crate::store::{StoreId, us_states};
 

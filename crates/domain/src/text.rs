@@ -12,19 +12,19 @@ const MAX_CHARS: usize = 200;
 const MAX_SHOWN: usize = 80;
 
 /// Returns the text with its punctuation, but without apostrophes, which people leave out.
-pub(super) fn folded(text: &str) -> String {
+pub(crate) fn folded(text: &str) -> String {
     let read = text.chars().filter(|char| !is_invisible(*char)).take(MAX_CHARS);
     let plain = read.nfkd().filter(|char| !is_combining_mark(*char) && !is_apostrophe(*char));
     plain.flat_map(char::to_lowercase).take(MAX_CHARS).collect()
 }
 
 /// Returns the words of a folded text.
-pub(super) fn words(folded: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn words(folded: &str) -> impl Iterator<Item = &str> {
     folded.split(|char: char| !char.is_alphanumeric()).filter(|word| !word.is_empty())
 }
 
 /// Returns the beginning of a text for a sentence, on one line.
-pub(super) fn shown(text: &str) -> String {
+pub(crate) fn shown(text: &str) -> String {
     let visible = text.chars().filter(|char| !is_invisible(*char) && !is_direction_mark(*char)).take(MAX_CHARS);
     let visible: String = visible.map(|char| if char.is_control() { ' ' } else { char }).collect();
     let line = visible.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -1,0 +1,153 @@
+//! `Groups`: the listings of each product. In: profiles, one after the other, with what is known of their listings. Out: the product of each,
+//! a known or a new one, and why.
+//!
+//! A profile joins the product with the most evidence, compared with all that its members have stated; so no chain of similar listings
+//! joins two products. What is neither sure nor unlikely is a product of its own until a person decides.
+
+use std::collections::HashMap;
+
+use super::candidates::Candidates;
+use super::comparison::{Comparison, Measure};
+use super::evidence::Evidence;
+use super::profile::Profile;
+use super::CanonicalProductId;
+
+/// Id of a chain's product at its platform, hashed.
+pub(super) type ChainKey = u64;
+
+/// Place of a product in [`Groups`].
+pub(super) type Place = u32;
+
+pub(super) struct Group {
+    /// None = a new product.
+    pub id: Option<CanonicalProductId>,
+    /// What its members have stated.
+    pub profile: Profile,
+    /// Place of the form that founded it; none for a known one.
+    pub founder: Option<u32>,
+    /// The product that it may be, for a person to decide.
+    pub review: Option<Link>,
+}
+
+/// The evidence for a product.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Link {
+    pub product: Place,
+    /// Bits.
+    pub score: f64,
+    pub evidence: Vec<Evidence>,
+}
+
+/// What is known of the listings that share a profile.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Known<'k> {
+    /// The product that they are, as a person said.
+    pub pinned: Option<CanonicalProductId>,
+    pub chain_keys: &'k [ChainKey],
+}
+
+pub(super) struct Groups<'r> {
+    measure: Measure<'r>,
+    all: Vec<Group>,
+    candidates: Candidates,
+    of_id: HashMap<CanonicalProductId, Place>,
+    of_chain: HashMap<ChainKey, Place>,
+}
+
+struct Best {
+    product: Place,
+    comparison: Comparison,
+}
+
+impl<'r> Groups<'r> {
+    pub fn new(measure: Measure<'r>) -> Groups<'r> {
+        let (of_id, of_chain) = Default::default();
+        Groups { measure, all: Vec::new(), candidates: Candidates::default(), of_id, of_chain }
+    }
+
+    pub fn into_all(self) -> Vec<Group> {
+        self.all
+    }
+
+    /// Number of profiles that had more candidates than were compared.
+    pub fn cut(&self) -> u64 {
+        self.candidates.cut
+    }
+
+    /// Finds the product of a profile, and founds one where it joins none.
+    pub fn place(&mut self, form: u32, profile: &Profile, known: Known<'_>) -> Link {
+        let link = match known.pinned {
+            Some(id) => self.pin(id, profile),
+            None => self.decide(form, profile, known),
+        };
+        for chain_key in known.chain_keys {
+            self.of_chain.entry(*chain_key).or_insert(link.product);
+        }
+        link
+    }
+
+    fn pin(&mut self, id: CanonicalProductId, profile: &Profile) -> Link {
+        match self.of_id.get(&id).copied() {
+            Some(product) => self.join(&self.compare(product, profile), profile),
+            None => self.found(Some(id), profile, None, None),
+        }
+    }
+
+    fn decide(&mut self, form: u32, profile: &Profile, known: Known<'_>) -> Link {
+        if let Some(product) = self.of_chain(known) {
+            let mut link = self.join(&self.compare(product, profile), profile);
+            link.evidence.insert(0, Evidence::SameId);
+            return link;
+        }
+        let limits = &self.measure.rules.table;
+        let (link, review) = (limits.link, limits.review);
+        match self.best(profile) {
+            Some(best) if best.comparison.bits >= link => self.join(&best, profile),
+            Some(best) if best.comparison.bits >= review => {
+                let review = self.link(&best, profile);
+                self.found(None, profile, Some(form), Some(review))
+            }
+            _ => self.found(None, profile, Some(form), None),
+        }
+    }
+
+    fn of_chain(&self, known: Known<'_>) -> Option<Place> {
+        known.chain_keys.iter().find_map(|key| self.of_chain.get(key)).copied()
+    }
+
+    fn best(&mut self, profile: &Profile) -> Option<Best> {
+        let candidates = self.candidates.of(profile, self.measure.vocabulary);
+        let compared = candidates.into_iter().filter_map(|product| {
+            let comparison = Comparison::new(profile, &self.all[product as usize].profile, self.measure).ok()?;
+            Some(Best { product, comparison })
+        });
+        // of equal evidence the one with more in common
+        compared.reduce(|best, next| if next.comparison.bits > best.comparison.bits { next } else { best })
+    }
+
+    /// Compares without regard to differences.
+    fn compare(&self, product: Place, profile: &Profile) -> Best {
+        Best { product, comparison: Comparison::of_facts(profile, &self.all[product as usize].profile, self.measure) }
+    }
+
+    fn join(&mut self, best: &Best, profile: &Profile) -> Link {
+        let link = self.link(best, profile);
+        self.all[best.product as usize].profile.learn(profile);
+        link
+    }
+
+    fn link(&self, best: &Best, profile: &Profile) -> Link {
+        let product = &self.all[best.product as usize].profile;
+        let evidence = best.comparison.evidence(profile, product, self.measure.vocabulary, self.measure.rules);
+        Link { product: best.product, score: best.comparison.bits, evidence }
+    }
+
+    fn found(&mut self, id: Option<CanonicalProductId>, profile: &Profile, founder: Option<u32>, review: Option<Link>) -> Link {
+        let product = self.all.len() as Place;
+        self.candidates.add(product, profile, self.measure.vocabulary);
+        self.of_id.extend(id.map(|id| (id, product)));
+        self.all.push(Group { id, profile: profile.clone(), founder, review });
+        // listings with the same profile are one by what they state
+        self.link(&self.compare(product, profile), profile)
+    }
+}

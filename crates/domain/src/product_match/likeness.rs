@@ -1,0 +1,224 @@
+//! `Likeness`: how alike the names of two products are. In: the words of two profiles. Out: a number from 0 to 1 and its level.
+//!
+//! Words that most names have say little. A word that only says how the product is sold counts little where the other name leaves it out.
+
+use super::lexicon::Meaning;
+use super::profile::Profile;
+use super::words::{Vocabulary, WordId};
+
+/// Share of its weight that a form or material has where the other name leaves it out.
+const LEFT_OUT: f32 = 0.2;
+/// Minimum likeness of two words of which one may be the other.
+const ABBREVIATED: f32 = 0.9;
+const MISSPELT: f32 = 0.95;
+const MISSPELT_SHORT: f32 = 0.85;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Level {
+    Other,
+    Weak,
+    Alike,
+    Close,
+    Same,
+    /// Both names consist of brand and form alone.
+    None,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Likeness {
+    /// 0 to 1.
+    pub similarity: f32,
+    pub level: Level,
+}
+
+impl Likeness {
+    /// `names`: the number of names that the vocabulary has counted.
+    pub fn new(one: &Profile, other: &Profile, vocabulary: &Vocabulary, names: u32) -> Likeness {
+        if one.words.is_empty() && other.words.is_empty() {
+            return Likeness { similarity: 1.0, level: Level::None };
+        }
+        if one.words == other.words {
+            return Likeness { similarity: 1.0, level: Level::Same };
+        }
+        let similarity = Alignment::new(one, other, vocabulary, names).similarity();
+        let level = match similarity {
+            0.995.. => Level::Same,
+            0.86.. => Level::Close,
+            0.70.. => Level::Alike,
+            0.45.. => Level::Weak,
+            _ => Level::Other,
+        };
+        Likeness { similarity, level }
+    }
+}
+
+struct Alignment<'p> {
+    one: &'p Profile,
+    other: &'p Profile,
+    vocabulary: &'p Vocabulary,
+    names: u32,
+    /// Bits of the words that have a counterpart.
+    is_paired: [u32; 2],
+    paired: f32,
+}
+
+impl<'p> Alignment<'p> {
+    fn new(one: &'p Profile, other: &'p Profile, vocabulary: &'p Vocabulary, names: u32) -> Alignment<'p> {
+        let mut alignment = Alignment { one, other, vocabulary, names, is_paired: [0; 2], paired: 0.0 };
+        alignment.pair_equal();
+        alignment.pair_joined();
+        alignment.pair_alike();
+        alignment
+    }
+
+    fn similarity(&self) -> f32 {
+        let left = self.left_over(self.one, self.is_paired[0], self.other)
+            + self.left_over(self.other, self.is_paired[1], self.one);
+        let whole = self.paired_weight() + left;
+        if whole > 0.0 { 2.0 * self.paired / whole } else { 1.0 }
+    }
+
+    fn pair_equal(&mut self) {
+        for (at, word) in self.one.words.iter().enumerate() {
+            let mut free = self.other.words.iter().enumerate().filter(|(there, _)| self.is_paired[1] & (1 << there) == 0);
+            if let Some((there, _)) = free.find(|(_, other)| *other == word) {
+                self.pair(&[at], &[there], 1.0);
+            }
+        }
+    }
+
+    /// Pairs two words with one that is both without the blank.
+    fn pair_joined(&mut self) {
+        for side in 0..2 {
+            let (split, whole) = if side == 0 { (self.one, self.other) } else { (self.other, self.one) };
+            for at in 1..split.words.len() {
+                let joined = || self.text(split.words[at - 1]).chars().chain(self.text(split.words[at]).chars());
+                let is_free = self.is_paired[side] & (0b11 << (at - 1)) == 0;
+                let mut free = (0..whole.words.len()).filter(|there| self.is_paired[1 - side] & (1 << there) == 0);
+                if is_free && let Some(there) = free.find(|there| self.text(whole.words[*there]).chars().eq(joined())) {
+                    match side {
+                        0 => self.pair(&[at - 1, at], &[there], 1.0),
+                        _ => self.pair(&[there], &[at - 1, at], 1.0),
+                    }
+                }
+            }
+        }
+    }
+
+    /// Pairs the words that are left, the most alike first.
+    fn pair_alike(&mut self) {
+        let mut pairs = Vec::new();
+        for (at, word) in self.one.words.iter().enumerate().filter(|(at, _)| self.is_paired[0] & (1 << at) == 0) {
+            for (there, other) in self.other.words.iter().enumerate().filter(|(at, _)| self.is_paired[1] & (1 << at) == 0) {
+                let likeness = word_likeness(self.text(*word), self.text(*other));
+                if likeness > 0.0 {
+                    pairs.push((likeness, at, there));
+                }
+            }
+        }
+        pairs.sort_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)).then(one.2.cmp(&other.2)));
+        for (likeness, at, there) in pairs {
+            if self.is_paired[0] & (1 << at) == 0 && self.is_paired[1] & (1 << there) == 0 {
+                self.pair(&[at], &[there], likeness);
+            }
+        }
+    }
+
+    fn pair(&mut self, at: &[usize], there: &[usize], likeness: f32) {
+        let weight = self.pair_weight(at, there);
+        at.iter().for_each(|at| self.is_paired[0] |= 1 << at);
+        there.iter().for_each(|there| self.is_paired[1] |= 1 << there);
+        self.paired += weight * likeness;
+    }
+
+    /// The weight of the more frequent spelling: a mistake is rare, but says no more.
+    fn pair_weight(&self, at: &[usize], there: &[usize]) -> f32 {
+        let one: f32 = at.iter().map(|at| self.weight(self.one.words[*at])).sum();
+        let other: f32 = there.iter().map(|there| self.weight(self.other.words[*there])).sum();
+        one.min(other)
+    }
+
+    fn paired_weight(&self) -> f32 {
+        // each pair counts on both sides, as if it were equal
+        2.0 * self.paired
+    }
+
+    fn left_over(&self, profile: &Profile, is_paired: u32, other: &Profile) -> f32 {
+        let left = profile.words.iter().enumerate().filter(|(at, _)| is_paired & (1 << at) == 0);
+        left.map(|(_, word)| self.weight(*word) * self.share(*word, other)).sum()
+    }
+
+    fn share(&self, word: WordId, other: &Profile) -> f32 {
+        match self.vocabulary.word(word).meaning {
+            Some(Meaning::Form(bit)) if other.forms & bit != 0 => 0.0,
+            Some(Meaning::Material(bit)) if other.materials & bit != 0 => 0.0,
+            Some(Meaning::Form(_)) if other.forms == 0 => LEFT_OUT,
+            Some(Meaning::Material(_)) if other.materials == 0 => LEFT_OUT,
+            _ => 1.0,
+        }
+    }
+
+    fn weight(&self, word: WordId) -> f32 {
+        self.vocabulary.weight(word, self.names)
+    }
+
+    fn text(&self, word: WordId) -> &'p str {
+        self.vocabulary.text(word)
+    }
+}
+
+/// How likely one word is the other, misspelt or abbreviated; 0 = it is another.
+fn word_likeness(one: &str, other: &str) -> f32 {
+    let (short, long) = if one.len() <= other.len() { (one, other) } else { (other, one) };
+    let letters = short.chars().count();
+    if letters < 2 || !short.chars().chain(long.chars()).all(char::is_alphabetic) {
+        return 0.0;
+    }
+    let is_same_start = short.chars().next() == long.chars().next();
+    if letters >= 3 && is_same_start && (long.starts_with(short) || is_without_vowels(short, long)) {
+        return ABBREVIATED;
+    }
+    match letters {
+        // a letter fewer is possible in the shorter one
+        7.. if strsim::osa_distance(short, long) <= 2 => MISSPELT,
+        5..7 if strsim::osa_distance(short, long) <= 1 => MISSPELT,
+        3..5 if is_same_start && long.len() > 3 && strsim::osa_distance(short, long) <= 1 => MISSPELT_SHORT,
+        _ => 0.0,
+    }
+}
+
+/// Whether the short word is the long one without some of its vowels.
+fn is_without_vowels(short: &str, long: &str) -> bool {
+    let mut left = short.chars().peekable();
+    for letter in long.chars() {
+        if left.peek() == Some(&letter) {
+            left.next();
+        } else if !matches!(letter, 'a' | 'e' | 'i' | 'o' | 'u' | 'y') {
+            return false;
+        }
+    }
+    left.peek().is_none()
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case::one_letter("meridian", "meridan", true)]
+    #[case::two_letters("turbine", "tubrnie", true)]
+    #[case::swapped("lantern", "lanetrn", true)]
+    #[case::abbreviated("strawberry", "straw", true)]
+    #[case::without_vowels("strawberry", "strwbrry", true)]
+    #[case::plural("cookie", "cookies", true)]
+    #[case::short_words("lime", "time", false)]
+    #[case::other("gelato", "sherbet", false)]
+    #[case::one_letter_words("a", "b", false)]
+    #[case::nothing("", "", false)]
+    fn a_word_may_be_another_misspelt(#[case] one: &str, #[case] other: &str, #[case] expected: bool) {
+        assert_eq!(word_likeness(one, other) > 0.0, expected);
+        assert_eq!(word_likeness(other, one) > 0.0, expected);
+    }
+}

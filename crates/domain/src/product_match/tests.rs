@@ -1,0 +1,5 @@
+//! Products, matched for single cases and for any listings.
+
+mod cases;
+mod properties;
+mod support;
