@@ -33,6 +33,8 @@ pub(crate) enum Topic {
     Odd,
     /// How a platform writes a product.
     Listing,
+    /// A market: makers, products, stores and spellings.
+    Market,
 }
 
 #[derive(Clone, Debug)]

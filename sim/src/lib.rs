@@ -57,6 +57,7 @@ mod world;
 mod oracle;
 mod simulator;
 
+pub mod market;
 pub mod media;
 
 /// Each platform's part, from its folder.

@@ -42,6 +42,7 @@ mod platforms;
 mod pod_names;
 mod pooler;
 mod private_server;
+mod product_match;
 mod promises;
 mod proxies;
 mod publications;

@@ -11,6 +11,7 @@ mod farm;
 mod fault_proxy;
 mod fixture;
 pub mod geo_files;
+pub mod market;
 mod media_tools;
 mod menu;
 mod names;

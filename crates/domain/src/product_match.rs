@@ -19,6 +19,7 @@ mod groups;
 mod lexicon;
 mod likeness;
 mod matcher;
+mod phrases;
 mod profile;
 pub mod rules;
 mod stated;
@@ -43,9 +44,9 @@ vocabulary! {
     pub enum LinkState {
         /// The evidence is sure.
         Linked,
-        /// It is a product of its own until a person decides whether it is another one.
+        /// A product of its own, until a person decides whether it is another one.
         Review,
-        /// It is a product of its own.
+        /// A product of its own.
         Alone,
         /// A person said so.
         Pinned,

@@ -26,7 +26,6 @@ mod shared;
 #[cfg(test)]
 mod tests;
 
-
 pub use evidence::Evidence;
 pub use link::Link;
 

@@ -6,11 +6,13 @@ use std::collections::HashMap;
 use super::brand_name::BrandName;
 use super::brands::{KnownBrand, is_near};
 use super::rules::Rules;
-use super::tokens::Token;
+use super::tokens::{Token, tokens};
 use super::{BrandId, Listing};
 
 /// Minimum number of letters of a brand that is looked for in names: shorter ones are words of other names.
 const MIN_LETTERS: usize = 4;
+/// The same inside a name, where nothing separates it.
+const MIN_LETTERS_INSIDE: usize = 8;
 /// Maximum number of words of a brand.
 const MAX_WORDS: usize = 6;
 
@@ -34,7 +36,10 @@ impl BrandIndex {
             }
         }
         // the longest first: it takes away the most
-        index.letters.values_mut().for_each(|names| names.sort_by_key(|name| (std::cmp::Reverse(name.len()), name.clone())));
+        index
+            .letters
+            .values_mut()
+            .for_each(|names| names.sort_by_key(|name| (std::cmp::Reverse(name.len()), name.clone())));
         index
     }
 
@@ -55,22 +60,30 @@ impl BrandIndex {
         self.by_spelling.get(&(listing.platform.clone(), name.clone())).copied()
     }
 
+    /// The brand that the listing names, or that its product's name has.
+    pub fn of(&self, listing: &Listing) -> Option<BrandId> {
+        self.named(listing).or_else(|| self.found_in(&tokens(&listing.name)))
+    }
+
     /// The brand that the name of a product begins with, or that is a part of it between separators.
     pub(super) fn found_in(&self, tokens: &[Token]) -> Option<BrandId> {
-        let starts = (0..tokens.len()).filter(|at| *at == 0 || tokens[*at].part != tokens[at - 1].part);
-        let found = starts.filter_map(|start| self.longest_at(&tokens[start..], start == 0));
+        let found = (0..tokens.len()).filter_map(|start| {
+            let is_start = start == 0 || tokens[start].part != tokens[start - 1].part;
+            self.longest_at(&tokens[start..], is_start, start == 0)
+        });
         // a brand in front is meant rather than one behind
         found.max_by_key(|(length, is_front, _)| (*is_front, *length)).map(|(_, _, brand)| brand)
     }
 
-    fn longest_at(&self, tokens: &[Token], is_front: bool) -> Option<(usize, bool, BrandId)> {
+    /// A name that is neither in front nor a part of its own has two words at least.
+    fn longest_at(&self, tokens: &[Token], is_start: bool, is_front: bool) -> Option<(usize, bool, BrandId)> {
         let mut letters = String::new();
         let mut found = None;
         for (at, token) in tokens.iter().take(MAX_WORDS).enumerate() {
             letters.push_str(&token.text);
             let is_part = tokens.get(at + 1).is_none_or(|next| next.part != token.part);
             if letters.len() >= MIN_LETTERS
-                && (is_front || is_part)
+                && (is_front || is_start && is_part || at > 0 && letters.len() >= MIN_LETTERS_INSIDE)
                 && let Some(Some(brand)) = self.by_letters.get(&letters)
             {
                 found = Some((letters.len(), is_front, *brand));

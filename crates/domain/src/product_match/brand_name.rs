@@ -10,9 +10,9 @@ const MAX_LETTERS: usize = 48;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct BrandName {
-    /// Without words of the law and kinds of goods: `copperfernfarms` of `Copper Fern Farms, Inc.` and of `Copper Fern Farms Gummies`.
+    /// Letters without words of the law and kinds of goods: `copperfernfarms` of `Copper Fern Farms, Inc.` and of `Copper Fern Farms Gummies`.
     pub full: String,
-    /// Also without words of the trade: `copperfern`.
+    /// The same without words of the trade: `copperfern`.
     pub short: String,
 }
 

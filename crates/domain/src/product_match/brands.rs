@@ -12,8 +12,8 @@ use super::{BrandId, Spelling};
 
 /// Minimum number of letters of a name that may be misspelt by one letter, and by two.
 const MISSPELT: [usize; 2] = [6, 10];
-/// A spelling is a mistake only where the right one is this many times as frequent.
-const MORE_FREQUENT: u64 = 8;
+/// A spelling with one wrong letter, and one with two, is a mistake only where the right one is this many times as frequent.
+const MORE_FREQUENT: [u64; 2] = [8, 64];
 /// Maximum number of names with the same beginning or end that are compared with each other.
 const MAX_BLOCK: usize = 2_000;
 /// Number of letters of that beginning or end.
@@ -71,11 +71,10 @@ impl Nodes {
         for brand in known {
             for spelling in &brand.spellings {
                 let Some(name) = BrandName::new(&spelling.name, rules) else { continue };
-                let brand_id = *brand_of.entry(name.full.clone()).or_insert(brand.id);
+                brand_of.entry(name.full.clone()).or_insert(brand.id);
                 let node = nodes.entry((name.full.clone(), Some(brand.id))).or_default();
                 node.add(name, spelling);
-                // equal letters that a person gave to another brand are no help
-                node.brand = (brand_id == brand.id).then_some(brand.id).or(Some(brand.id));
+                node.brand = Some(brand.id);
             }
         }
         for (at, spelling) in spellings.iter().enumerate() {
@@ -152,12 +151,14 @@ impl Nodes {
     }
 
     fn join_misspelt(&mut self) {
-        let mut blocks: BTreeMap<(bool, String), Vec<usize>> = BTreeMap::new();
-        for (at, node) in self.all.iter().enumerate().filter(|(_, node)| node.name.full.chars().count() >= MISSPELT[0] - 1) {
+        let mut blocks: BTreeMap<(u8, String), Vec<usize>> = BTreeMap::new();
+        for (at, node) in
+            self.all.iter().enumerate().filter(|(_, node)| node.name.full.chars().count() >= MISSPELT[0] - 1)
+        {
             let letters: Vec<char> = node.name.full.chars().collect();
-            let end = &letters[letters.len() - BLOCK_LETTERS..];
-            blocks.entry((false, letters[..BLOCK_LETTERS].iter().collect())).or_default().push(at);
-            blocks.entry((true, end.iter().collect())).or_default().push(at);
+            for key in block_keys(&letters) {
+                blocks.entry(key).or_default().push(at);
+            }
         }
         // the most frequent right spelling of each
         let mut right: BTreeMap<usize, usize> = BTreeMap::new();
@@ -176,8 +177,14 @@ impl Nodes {
 
     fn is_misspelt(&self, rare: usize, frequent: usize) -> bool {
         let (few, many) = (&self.all[rare], &self.all[frequent]);
-        let is_rare = few.listings.saturating_mul(MORE_FREQUENT) <= self.all[self.root(frequent)].listings;
-        is_rare && is_near(&few.name.full, &many.name.full)
+        let listings = |at: usize| self.all[self.root(at)].listings;
+        let is_rarer = |times: u64| listings(rare).saturating_mul(times) <= listings(frequent);
+        is_rarer(MORE_FREQUENT[0])
+            && match distance(&few.name.full, &many.name.full) {
+                Some(1) => true,
+                Some(2) => is_rarer(MORE_FREQUENT[1]),
+                _ => false,
+            }
     }
 
     fn groups(&self, spellings: &[Spelling]) -> Vec<BrandGroup> {
@@ -204,10 +211,42 @@ impl Node {
     }
 }
 
-/// Whether one may be the other with a letter or, where it is long, two letters wrong. Digits are never wrong.
+/// The beginning of a name, its end, some of both, and all of its letters in order, of which a mistake leaves one as it was.
+fn block_keys(letters: &[char]) -> [(u8, String); 4] {
+    let end = letters.len() - BLOCK_LETTERS;
+    let mut sorted = letters.to_vec();
+    sorted.sort_unstable();
+    let outer = letters[..2].iter().chain(&letters[letters.len() - 2..]);
+    let texts = [
+        letters[..BLOCK_LETTERS].iter().collect(),
+        letters[end..].iter().collect(),
+        outer.collect(),
+        sorted.iter().collect(),
+    ];
+    let mut kind = 0;
+    texts.map(|text| {
+        kind += 1;
+        (kind, text)
+    })
+}
+
+/// Whether one may be the other with wrong letters.
 pub(super) fn is_near(one: &str, other: &str) -> bool {
-    let length = one.chars().count().min(other.chars().count());
-    let allowed = MISSPELT.iter().filter(|letters| length >= **letters).count();
+    distance(one, other).is_some()
+}
+
+/// The number of wrong letters by which one may be the other: one or, where it is long and begins alike, two. Digits are never wrong.
+fn distance(one: &str, other: &str) -> Option<usize> {
+    let [one_length, other_length] = [one, other].map(|name| name.chars().count());
+    let is_same_start = one.chars().next() == other.chars().next();
+    let allowed = MISSPELT.iter().filter(|letters| one_length.min(other_length) >= **letters).count();
+    let allowed = allowed.min(if is_same_start { 2 } else { 1 });
+    // the distance itself takes most of the time
+    let may_be =
+        one_length.abs_diff(other_length) <= allowed && (is_same_start || one.chars().last() == other.chars().last());
     let digits = |text: &str| text.chars().filter(char::is_ascii_digit).collect::<String>();
-    allowed > 0 && one != other && digits(one) == digits(other) && strsim::osa_distance(one, other) <= allowed
+    if allowed == 0 || !may_be || one == other || digits(one) != digits(other) {
+        return None;
+    }
+    Some(strsim::osa_distance(one, other)).filter(|distance| *distance <= allowed)
 }

@@ -68,7 +68,8 @@ impl Comparison {
             Some(Sharing::Other) => weights.size.other,
             None => 0.0,
         };
-        let brand = if one.brand.is_some() && one.brand == other.brand { weights.brand.same } else { weights.brand.unknown };
+        let brand =
+            if one.brand.is_some() && one.brand == other.brand { weights.brand.same } else { weights.brand.unknown };
         let strength = both(&one.strengths, &other.strengths).map_or(0.0, |()| weights.strength.same);
         let form = if one.forms & other.forms != 0 { weights.form.same } else { 0.0 };
         let material = if one.materials & other.materials != 0 { weights.material.same } else { 0.0 };
@@ -93,11 +94,12 @@ impl Comparison {
         Comparison { bits: facts.iter().sum(), likeness, sizes }
     }
 
-    /// What they have in common, and in what they differ.
+    /// Common facts, and differences.
     pub fn evidence(&self, one: &Profile, other: &Profile, vocabulary: &Vocabulary, rules: &Rules) -> Vec<Evidence> {
         let shared_forms = rules.lexicon.form_names(one.forms & other.forms);
         let shared_materials = rules.lexicon.material_names(one.materials & other.materials);
-        let brand = if one.brand.is_some() && one.brand == other.brand { Evidence::SameBrand } else { Evidence::NoBrand };
+        let brand =
+            if one.brand.is_some() && one.brand == other.brand { Evidence::SameBrand } else { Evidence::NoBrand };
         // from 0 to 100
         let hundredths = (self.likeness.similarity * 100.0).round() as u32;
         let name = match self.likeness.level {
@@ -106,7 +108,9 @@ impl Comparison {
         };
         let sizes = match self.sizes {
             Some(Sharing::Other) => Some(Evidence::OtherSizes),
-            Some(_) => one.sizes.iter().find(|size| other.sizes.contains(size)).map(|size| Evidence::Size(size.to_string())),
+            Some(_) => {
+                one.sizes.iter().find(|size| other.sizes.contains(size)).map(|size| Evidence::Size(size.to_string()))
+            }
             None => None,
         };
         let pack = one.pack.filter(|pack| other.pack == Some(*pack)).map(Evidence::Pack);
@@ -123,7 +127,8 @@ impl Comparison {
 fn difference(one: &Profile, other: &Profile) -> Option<Difference> {
     let differ = |one: u32, other: u32| one != 0 && other != 0 && one & other == 0;
     let are_other_numbers = !one.numbers.is_empty() && !other.numbers.is_empty() && one.numbers != other.numbers;
-    let is_same_strength = || one.strengths.iter().any(|one| other.strengths.iter().any(|other| is_same_strength(*one, *other)));
+    let is_same_strength =
+        || one.strengths.iter().any(|one| other.strengths.iter().any(|other| is_same_strength(*one, *other)));
     Some(match () {
         () if one.brand.zip(other.brand).is_some_and(|(one, other)| one != other) => Difference::Brand,
         () if differ(one.forms, other.forms) => Difference::Form,

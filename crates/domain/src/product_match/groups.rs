@@ -6,11 +6,11 @@
 
 use std::collections::HashMap;
 
+use super::CanonicalProductId;
 use super::candidates::Candidates;
 use super::comparison::{Comparison, Measure};
 use super::evidence::Evidence;
 use super::profile::Profile;
-use super::CanonicalProductId;
 
 /// Id of a chain's product at its platform, hashed.
 pub(super) type ChainKey = u64;
@@ -21,7 +21,7 @@ pub(super) type Place = u32;
 pub(super) struct Group {
     /// None = a new product.
     pub id: Option<CanonicalProductId>,
-    /// What its members have stated.
+    /// Facts that its members have stated.
     pub profile: Profile,
     /// Place of the form that founded it; none for a known one.
     pub founder: Option<u32>,
@@ -38,7 +38,7 @@ pub(super) struct Link {
     pub evidence: Vec<Evidence>,
 }
 
-/// What is known of the listings that share a profile.
+/// Facts about the listings that share a profile.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Known<'k> {
     /// The product that they are, as a person said.
@@ -94,8 +94,8 @@ impl<'r> Groups<'r> {
     }
 
     fn decide(&mut self, form: u32, profile: &Profile, known: Known<'_>) -> Link {
-        if let Some(product) = self.of_chain(known) {
-            let mut link = self.join(&self.compare(product, profile), profile);
+        if let Some(best) = self.of_chain(profile, known) {
+            let mut link = self.join(&best, profile);
             link.evidence.insert(0, Evidence::SameId);
             return link;
         }
@@ -111,18 +111,23 @@ impl<'r> Groups<'r> {
         }
     }
 
-    fn of_chain(&self, known: Known<'_>) -> Option<Place> {
-        known.chain_keys.iter().find_map(|key| self.of_chain.get(key)).copied()
+    /// The product that has the same id in the chain, unless they evidently differ: one wrong link must not bring others.
+    fn of_chain(&self, profile: &Profile, known: Known<'_>) -> Option<Best> {
+        let products = known.chain_keys.iter().filter_map(|key| self.of_chain.get(key)).copied();
+        products.into_iter().find_map(|product| self.compared(product, profile))
     }
 
     fn best(&mut self, profile: &Profile) -> Option<Best> {
         let candidates = self.candidates.of(profile, self.measure.vocabulary);
-        let compared = candidates.into_iter().filter_map(|product| {
-            let comparison = Comparison::new(profile, &self.all[product as usize].profile, self.measure).ok()?;
-            Some(Best { product, comparison })
-        });
+        let compared = candidates.into_iter().filter_map(|product| self.compared(product, profile));
         // of equal evidence the one with more in common
         compared.reduce(|best, next| if next.comparison.bits > best.comparison.bits { next } else { best })
+    }
+
+    /// None: they evidently differ.
+    fn compared(&self, product: Place, profile: &Profile) -> Option<Best> {
+        let comparison = Comparison::new(profile, &self.all[product as usize].profile, self.measure).ok()?;
+        Some(Best { product, comparison })
     }
 
     /// Compares without regard to differences.
@@ -142,7 +147,13 @@ impl<'r> Groups<'r> {
         Link { product: best.product, score: best.comparison.bits, evidence }
     }
 
-    fn found(&mut self, id: Option<CanonicalProductId>, profile: &Profile, founder: Option<u32>, review: Option<Link>) -> Link {
+    fn found(
+        &mut self,
+        id: Option<CanonicalProductId>,
+        profile: &Profile,
+        founder: Option<u32>,
+        review: Option<Link>,
+    ) -> Link {
         let product = self.all.len() as Place;
         self.candidates.add(product, profile, self.measure.vocabulary);
         self.of_id.extend(id.map(|id| (id, product)));

@@ -80,7 +80,8 @@ impl<'p> Alignment<'p> {
 
     fn pair_equal(&mut self) {
         for (at, word) in self.one.words.iter().enumerate() {
-            let mut free = self.other.words.iter().enumerate().filter(|(there, _)| self.is_paired[1] & (1 << there) == 0);
+            let mut free =
+                self.other.words.iter().enumerate().filter(|(there, _)| self.is_paired[1] & (1 << there) == 0);
             if let Some((there, _)) = free.find(|(_, other)| *other == word) {
                 self.pair(&[at], &[there], 1.0);
             }
@@ -109,7 +110,9 @@ impl<'p> Alignment<'p> {
     fn pair_alike(&mut self) {
         let mut pairs = Vec::new();
         for (at, word) in self.one.words.iter().enumerate().filter(|(at, _)| self.is_paired[0] & (1 << at) == 0) {
-            for (there, other) in self.other.words.iter().enumerate().filter(|(at, _)| self.is_paired[1] & (1 << at) == 0) {
+            for (there, other) in
+                self.other.words.iter().enumerate().filter(|(at, _)| self.is_paired[1] & (1 << at) == 0)
+            {
                 let likeness = word_likeness(self.text(*word), self.text(*other));
                 if likeness > 0.0 {
                     pairs.push((likeness, at, there));
@@ -145,15 +148,16 @@ impl<'p> Alignment<'p> {
 
     fn left_over(&self, profile: &Profile, is_paired: u32, other: &Profile) -> f32 {
         let left = profile.words.iter().enumerate().filter(|(at, _)| is_paired & (1 << at) == 0);
-        left.map(|(_, word)| self.weight(*word) * self.share(*word, other)).sum()
+        left.map(|(_, word)| self.weight(*word) * self.share(*word, profile, other)).sum()
     }
 
-    fn share(&self, word: WordId, other: &Profile) -> f32 {
+    /// How much a word counts that the other name lacks.
+    fn share(&self, word: WordId, own: &Profile, other: &Profile) -> f32 {
         match self.vocabulary.word(word).meaning {
             Some(Meaning::Form(bit)) if other.forms & bit != 0 => 0.0,
             Some(Meaning::Material(bit)) if other.materials & bit != 0 => 0.0,
-            Some(Meaning::Form(_)) if other.forms == 0 => LEFT_OUT,
-            Some(Meaning::Material(_)) if other.materials == 0 => LEFT_OUT,
+            Some(Meaning::Form(bit)) if other.forms == 0 && own.forms & bit != 0 => LEFT_OUT,
+            Some(Meaning::Material(bit)) if other.materials == 0 && own.materials & bit != 0 => LEFT_OUT,
             _ => 1.0,
         }
     }
@@ -182,6 +186,7 @@ fn word_likeness(one: &str, other: &str) -> f32 {
         // a letter fewer is possible in the shorter one
         7.. if strsim::osa_distance(short, long) <= 2 => MISSPELT,
         5..7 if strsim::osa_distance(short, long) <= 1 => MISSPELT,
+        6 if is_same_start && strsim::osa_distance(short, long) <= 2 => MISSPELT_SHORT,
         3..5 if is_same_start && long.len() > 3 && strsim::osa_distance(short, long) <= 1 => MISSPELT_SHORT,
         _ => 0.0,
     }

@@ -19,6 +19,9 @@ use crate::menu::product::ProductId;
 /// Maximum number of ids of chains that are kept for a profile.
 const MAX_CHAIN_KEYS: usize = 64;
 
+/// Minimum number of names that have a word which is no mistake.
+const FAMILIAR: u32 = 4;
+
 pub struct Matcher<'r> {
     rules: &'r Rules,
     brands: &'r BrandIndex,
@@ -110,9 +113,9 @@ impl<'r> Matcher<'r> {
     /// Decides on all listings. The order in which they were added does not matter.
     pub fn finish(mut self) -> Matches {
         let mut keys: Vec<(u32, FormKey)> = self.of_key.drain().map(|(key, form)| (form, key)).collect();
-        keys.sort_by_cached_key(|(form, key)| self.forms[*form as usize].rank(key));
         let names = keys.len() as u32;
         keys.iter().for_each(|(_, key)| key.profile.words.iter().for_each(|word| self.vocabulary.count(*word, 1)));
+        keys.sort_by_cached_key(|(form, key)| self.forms[*form as usize].rank(key, &self.vocabulary));
         let mut groups = Groups::new(Measure { rules: self.rules, vocabulary: &self.vocabulary, names });
         let mut links: Vec<Option<Link>> = vec![None; self.forms.len()];
         let mut are_pinned = vec![false; self.forms.len()];
@@ -151,9 +154,11 @@ impl Form {
         self.chain_keys.extend(chain_key.filter(|key| is_room && !self.chain_keys.contains(key)));
     }
 
-    /// Those that a person placed come first; then the best known and the most frequent, which stand for their products.
-    fn rank(&self, key: &FormKey) -> (bool, Reverse<u32>, Reverse<u32>, ProductId) {
-        let facts = key.profile.facts() + self.listings.ilog2();
+    /// Forms that a person placed come first; then the best known and the most frequent, which stand for their products. A word of
+    /// few names may be a mistake.
+    fn rank(&self, key: &FormKey, vocabulary: &Vocabulary) -> (bool, Reverse<u32>, Reverse<u32>, ProductId) {
+        let is_familiar = key.profile.words.iter().all(|word| vocabulary.word(*word).names >= FAMILIAR);
+        let facts = key.profile.facts() + self.listings.ilog2() + if is_familiar { 2 } else { 0 };
         (key.pinned.is_none(), Reverse(facts), Reverse(self.listings), self.first)
     }
 }

@@ -1,10 +1,11 @@
 //! `Profile`: a product as the rules compare it. In: a listing and its brand. Out: the parsed parts, each of them of bounded length.
 
 use super::brand_index::BrandIndex;
-use super::lexicon::{Lexicon, MAX_PHRASE, Meaning, Strain};
+use super::lexicon::{Meaning, Strain};
+use super::phrases::{Phrase, phrases};
 use super::rules::Rules;
 use super::stated::Stated;
-use super::tokens::{Kind, Token, tokens};
+use super::tokens::{Token, tokens};
 use super::words::{Vocabulary, WordId};
 use super::{BrandId, Listing};
 use crate::menu::product::{Potency, PotencyUnit};
@@ -137,7 +138,7 @@ impl Reading<'_> {
 
     fn name(&mut self, tokens: Vec<Token>) {
         let (mut words, mut numbers, mut versions) = (Vec::new(), Vec::new(), Vec::new());
-        for (text, is_number, meaning) in phrases(tokens, self.rules) {
+        for Phrase { text, is_number, meaning } in phrases(tokens, &self.rules.lexicon, self.vocabulary) {
             let id = self.id(&text);
             match meaning {
                 Some(Meaning::Ignored) => {}
@@ -167,7 +168,7 @@ impl Reading<'_> {
     fn subcategory(&mut self, subcategory: Option<&str>) {
         let Some(subcategory) = subcategory else { return };
         let (mut forms, mut materials, mut versions) = (0, 0, Vec::new());
-        for (text, _, meaning) in phrases(tokens(subcategory), self.rules) {
+        for Phrase { text, meaning, .. } in phrases(tokens(subcategory), &self.rules.lexicon, self.vocabulary) {
             match meaning {
                 Some(Meaning::Form(bit)) => forms |= bit,
                 Some(Meaning::Material(bit)) => materials |= bit,
@@ -188,9 +189,14 @@ impl Reading<'_> {
         let lexicon = &self.rules.lexicon;
         let forms = self.profile.forms;
         let bits = (0..u32::BITS).map(|at| 1_u32 << at).filter(|bit| forms & bit != 0);
-        let fitting = bits.filter(|bit| category.is_none() || lexicon.category(*bit) == category).fold(0, |set, bit| set | bit);
+        let fitting =
+            bits.filter(|bit| category.is_none() || lexicon.category(*bit) == category).fold(0, |set, bit| set | bit);
         let of_forms = lexicon.category(forms).map(str::to_owned);
         self.profile.forms = fitting;
+        let is_material = |category: &str| self.rules.table.material_categories.iter().any(|known| known == category);
+        if !category.or(of_forms.as_deref()).is_none_or(is_material) {
+            self.profile.materials = 0;
+        }
         self.profile.category = category.map(str::to_owned).or(of_forms).map(|category| self.id(&category));
     }
 
@@ -216,42 +222,6 @@ impl Reading<'_> {
         };
         let sizes = [measured(&options), measured(&name)].into_iter().find(|sizes| !sizes.is_empty());
         self.profile.sizes = sorted(sizes.unwrap_or_default());
-    }
-}
-
-/// Words, phrases that the lexicon knows, and numbers, each with whether it is a number and with its meaning.
-fn phrases(tokens: Vec<Token>, rules: &Rules) -> Vec<(String, bool, Option<Meaning>)> {
-    let lexicon = &rules.lexicon;
-    let mut texts: Vec<(String, bool)> = Vec::with_capacity(tokens.len());
-    for token in tokens.into_iter().filter(|token| token.kind != Kind::Percent) {
-        match lexicon.written_out(&token.text) {
-            Some(words) => texts.extend(words.iter().map(|word| (word.clone(), false))),
-            None => texts.push((token.text, token.kind != Kind::Word)),
-        }
-    }
-    let mut phrases = Vec::with_capacity(texts.len());
-    let mut at = 0;
-    while at < texts.len() {
-        let known = (1..=MAX_PHRASE.min(texts.len() - at)).rev().find_map(|length| {
-            let joined: String = texts[at..at + length].iter().map(|(text, _)| text.as_str()).collect();
-            lexicon.meaning(&joined).map(|meaning| (length, joined, meaning))
-        });
-        let (text, is_number) = &texts[at];
-        let (length, phrase) = match known {
-            Some((length, joined, meaning)) => (length, (joined, false, Some(meaning))),
-            None if *is_number => (1, (text.clone(), true, None)),
-            None => (1, word(text, lexicon)),
-        };
-        phrases.push(phrase);
-        at += length;
-    }
-    phrases
-}
-
-fn word(text: &str, lexicon: &Lexicon) -> (String, bool, Option<Meaning>) {
-    match lexicon.misspelt(text) {
-        Some((known, meaning)) => (known.to_owned(), false, Some(meaning)),
-        None => (text.to_owned(), false, None),
     }
 }
 

@@ -17,6 +17,8 @@ pub struct Table {
     pub version: u32,
     pub link: f64,
     pub review: f64,
+    /// Categories where materials are what is sold; elsewhere they are words of a name.
+    pub material_categories: Vec<String>,
     pub weights: Weights,
     pub forms: BTreeMap<String, Form>,
     pub materials: BTreeMap<String, Vec<String>>,
@@ -127,7 +129,7 @@ impl Rules {
         if !is_ordered {
             faults.push(format!("review ({}) must not be greater than link ({})", table.review, table.link));
         }
-        let odd = table.weights.all().into_iter().filter(|(_, bits)| !(bits.abs() <= MAX_BITS));
+        let odd = table.weights.all().into_iter().filter(|(_, bits)| bits.is_nan() || bits.abs() > MAX_BITS);
         faults.extend(odd.map(|(name, bits)| format!("weights.{name}: {bits} is not from -{MAX_BITS} to {MAX_BITS}")));
         let (lexicon, lexicon_faults) = Lexicon::new(&table);
         faults.extend(lexicon_faults);

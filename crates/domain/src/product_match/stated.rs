@@ -93,7 +93,6 @@ fn fact(tokens: &[Token]) -> Option<(usize, Fact)> {
             ("eighth" | "eighths", _, _) => Some((1, Fact::Mass(MG_PER_OUNCE / 8.0))),
             ("quarter", Some("oz" | "ounce"), _) => Some((2, Fact::Mass(MG_PER_OUNCE / 4.0))),
             ("half", Some("oz" | "ounce"), _) => Some((2, Fact::Mass(MG_PER_OUNCE / 2.0))),
-            ("single" | "singles", _, _) => Some((1, Fact::Count(1.0))),
             _ => None,
         };
     };
@@ -102,7 +101,9 @@ fn fact(tokens: &[Token]) -> Option<(usize, Fact)> {
         return Some((2 + usize::from(is_named), Fact::Potency));
     }
     match (word(1), number(2)) {
-        (Some("fl"), _) if matches!(word(2), Some("oz" | "ounce")) => Some((3, Fact::Volume(first * UL_PER_FLUID_OUNCE))),
+        (Some("fl"), _) if matches!(word(2), Some("oz" | "ounce")) => {
+            Some((3, Fact::Volume(first * UL_PER_FLUID_OUNCE)))
+        }
         (Some("th"), _) if tokens[0].text.contains('/') => {
             Some((2 + usize::from(matches!(word(2), Some("oz" | "ounce"))), Fact::Mass(first * MG_PER_OUNCE)))
         }
@@ -117,7 +118,9 @@ fn fact(tokens: &[Token]) -> Option<(usize, Fact)> {
         },
         _ => None,
     }
-    .or_else(|| matches!(tokens[0].text.as_str(), "1/8" | "1/4" | "1/2").then_some((1, Fact::Mass(first * MG_PER_OUNCE))))
+    .or_else(|| {
+        matches!(tokens[0].text.as_str(), "1/8" | "1/4" | "1/2").then_some((1, Fact::Mass(first * MG_PER_OUNCE)))
+    })
 }
 
 /// The amount of one unit.
@@ -144,7 +147,18 @@ fn is_cannabinoid(word: &str) -> bool {
 fn is_count(word: &str) -> bool {
     matches!(
         word,
-        "pk" | "pks" | "pack" | "packs" | "ct" | "cts" | "count" | "pc" | "pcs" | "piece" | "pieces" | "pce" | "bottles"
+        "pk" | "pks"
+            | "pack"
+            | "packs"
+            | "ct"
+            | "cts"
+            | "count"
+            | "pc"
+            | "pcs"
+            | "piece"
+            | "pieces"
+            | "pce"
+            | "bottles"
     )
 }
 

@@ -8,7 +8,7 @@ const MAX_TOKENS: usize = 48;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Token {
     pub kind: Kind,
-    /// As it is written, in lower case.
+    /// Its letters, in lower case.
     pub text: String,
     /// The part of the name that it is in, between two separators.
     pub part: usize,
@@ -71,7 +71,9 @@ fn number(run: &str) -> Kind {
         return Kind::Ratio;
     }
     let value = match run.split_once('/') {
-        Some((part, whole)) => part.parse::<f64>().ok().zip(whole.parse::<f64>().ok()).map(|(part, whole)| part / whole),
+        Some((part, whole)) => {
+            part.parse::<f64>().ok().zip(whole.parse::<f64>().ok()).map(|(part, whole)| part / whole)
+        }
         None => run.parse().ok(),
     };
     // an odd number is a word

@@ -1,8 +1,10 @@
-//! `Vocabulary`: the words of all names, each once. In: words. Out: small numbers for them, and how much a word says of a product.
+//! `Vocabulary`: the words of all names, each once. In: words. Out: small numbers for them, what a misspelt one means, and how much a word
+//! says of a product.
 
 use std::collections::HashMap;
 
 use super::lexicon::{Lexicon, Meaning};
+use super::phrases::Phrase;
 
 /// Weight of a word that a name of its own has, and that of one which every name has.
 const RAREST: f32 = 7.0;
@@ -23,6 +25,8 @@ pub(super) struct Word {
 pub(super) struct Vocabulary {
     words: Vec<Word>,
     ids: HashMap<String, WordId>,
+    /// Words that are no words of the lexicon, each with the one that is meant.
+    corrections: HashMap<String, Option<(String, Meaning)>>,
 }
 
 impl Vocabulary {
@@ -34,6 +38,19 @@ impl Vocabulary {
         self.words.push(Word { text: text.to_owned(), meaning: lexicon.meaning(text), names: 0 });
         self.ids.insert(text.to_owned(), id);
         id
+    }
+
+    /// The word, or the one of the lexicon that is meant. The lexicon is searched once for a word: that takes its time.
+    pub fn corrected(&mut self, word: &str, lexicon: &Lexicon) -> Phrase {
+        if !self.corrections.contains_key(word) {
+            let meant = lexicon.misspelt(word).map(|(known, meaning)| (known.to_owned(), meaning));
+            self.corrections.insert(word.to_owned(), meant);
+        }
+        let (text, meaning) = match self.corrections.get(word) {
+            Some(Some((known, meaning))) => (known.as_str(), Some(*meaning)),
+            _ => (word, None),
+        };
+        Phrase { text: text.to_owned(), is_number: false, meaning }
     }
 
     pub fn count(&mut self, id: WordId, names: u32) {

@@ -7,9 +7,9 @@ use super::address::{Address, Parts, zip_digits};
 use super::name::{Likeness, Name};
 use super::point::Point;
 use super::service::Service;
-use crate::text::{folded, words};
 use super::{RegisterEntry, StoreRecord, contact, licence};
 use crate::store::{StoreId, us_states};
+use crate::text::{folded, words};
 
 /// Maximum number of licences of a store that are read.
 const MAX_LICENCES: usize = 8;

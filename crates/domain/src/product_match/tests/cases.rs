@@ -2,7 +2,7 @@
 
 use rstest::rstest;
 
-use super::super::{Listing, LinkState};
+use super::super::{LinkState, Listing};
 use super::support::{RULES, brand_index, edible, flower, listing, matched, numbered, spellings};
 use crate::menu::unit_price::Measure;
 
@@ -55,7 +55,7 @@ fn names_of_one_maker_are_compared(#[case] one: &str, #[case] other: &str, #[cas
 #[case::other_sizes(
     flower("Copper Fern", "Blue Ledger", &["1/8oz"]),
     flower("Copper Fern", "Blue Ledger", &["1oz"]),
-    "review"
+    "two"
 )]
 #[case::other_pack(
     listing("pre_roll", Measure::Mass, "Copper Fern", "Blue Ledger 5pk .5g", &[]),

@@ -12,8 +12,30 @@ use crate::menu::unit_price::Measure;
 /// Names of few words, so that listings have something in common, and any text.
 fn any_text() -> impl Strategy<Value = String> {
     let words = [
-        "Copper", "Fern", "Blue", "Ledger", "Legder", "Plum", "gummies", "cart", "live", "v2", "10mg", "5pk", "1/8oz", "x",
-        "33", "|", "-", "(H)", "🌿", "\u{202e}", "\0", "'; DROP TABLE", "Сopper", "½",
+        "Copper",
+        "Fern",
+        "Blue",
+        "Ledger",
+        "Legder",
+        "Plum",
+        "gummies",
+        "cart",
+        "live",
+        "v2",
+        "10mg",
+        "5pk",
+        "1/8oz",
+        "x",
+        "33",
+        "|",
+        "-",
+        "(H)",
+        "🌿",
+        "\u{202e}",
+        "\0",
+        "'; DROP TABLE",
+        "Сopper",
+        "½",
     ];
     prop_oneof![
         6 => prop::collection::vec(prop::sample::select(words.to_vec()), 0..7).prop_map(|words| words.join(" ")),
