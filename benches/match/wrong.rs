@@ -23,23 +23,16 @@ pub fn print(listings: &[Told], matches: &Matches, max: usize) {
     for (at, told) in listings.iter().enumerate().filter(|(_, told)| told.is_decidable) {
         groups.entry(told.product).or_default().entry(product_of[at]).or_default().push(at);
     }
-    let mut missed = 0;
-    let mut products: Vec<_> = groups.into_iter().collect();
-    products.sort_unstable_by_key(|(product, _)| *product);
-    for (_, groups) in products {
-        let Some(main) =
-            groups.values().max_by_key(|listings| (listings.len(), listings[0])).map(|listings| listings[0])
-        else {
-            continue;
-        };
-        let mut others: Vec<usize> = groups.values().map(|listings| listings[0]).filter(|at| *at != main).collect();
-        others.sort_unstable();
-        for other in others {
-            if missed < max {
-                missed += 1;
-                show("missed", &listings[main], &listings[other], &states[other]);
-            }
-        }
+    let mut missed: Vec<(usize, usize, usize)> = Vec::new();
+    for groups in groups.into_values() {
+        let Some(main) = groups.values().max_by_key(|listings| (listings.len(), listings[0])) else { continue };
+        let others = groups.values().filter(|listings| listings[0] != main[0]);
+        missed.extend(others.map(|other| (main.len() * other.len(), main[0], other[0])));
+    }
+    // those that cost the most pairs come first
+    missed.sort_unstable_by(|one, other| other.cmp(one));
+    for (_, main, other) in missed.into_iter().take(max) {
+        show("missed", &listings[main], &listings[other], &states[other]);
     }
 }
 

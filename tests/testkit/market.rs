@@ -9,7 +9,6 @@ use std::sync::LazyLock;
 
 use domain::menu::category::Categories;
 use domain::menu::product::Potency;
-use domain::menu::unit_price::Measure;
 use domain::product_match::brands::{self, KnownBrand};
 use domain::product_match::rules::Rules;
 use domain::product_match::{BrandIndex, Listing, Matcher, Matches, Spelling};
@@ -36,8 +35,7 @@ pub fn told(market: &Market) -> Vec<Told> {
 /// The listing with this id.
 pub fn as_told(listed: sim::market::Listing, id: i64) -> Told {
     let found = CATEGORIES.find(listed.platform, &listed.category, listed.subcategory.as_deref());
-    let (category, measure) =
-        found.map_or((None, Measure::Nothing), |(name, known)| (Some(name.to_owned()), known.measure));
+    let category = found.map(|(name, _)| name.to_owned());
     let thc = listed.thc.map(|thc| Potency { min: Some(thc.value), max: Some(thc.value), unit: Some(thc.unit) });
     Told {
         listing: Listing {
@@ -46,7 +44,6 @@ pub fn as_told(listed: sim::market::Listing, id: i64) -> Told {
             name: listed.name,
             brand: listed.brand,
             category,
-            measure,
             subcategory: listed.subcategory,
             strain_type: listed.strain_type,
             options: listed.options,

@@ -33,7 +33,6 @@ pub use evidence::Evidence;
 pub use matcher::{Evident, Matcher, Matches, Product};
 
 use crate::menu::product::{Potency, ProductId};
-use crate::menu::unit_price::Measure;
 use crate::vocabulary::vocabulary;
 
 pub type BrandId = i64;
@@ -74,8 +73,6 @@ pub struct Listing {
     pub brand: Option<String>,
     /// Name of a category of `config/categories.toml`.
     pub category: Option<String>,
-    /// The measure of that category.
-    pub measure: Measure,
     /// The platform's word.
     pub subcategory: Option<String>,
     /// The platform's word.

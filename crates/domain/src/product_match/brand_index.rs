@@ -22,11 +22,13 @@ pub struct BrandIndex {
     /// Brands by the letters of their names; none where two brands share them.
     by_letters: HashMap<String, Option<BrandId>>,
     letters: HashMap<BrandId, Vec<String>>,
+    /// Words that the letters of names leave out.
+    legal: Vec<String>,
 }
 
 impl BrandIndex {
     pub fn new(brands: &[KnownBrand], rules: &Rules) -> BrandIndex {
-        let mut index = BrandIndex::default();
+        let mut index = BrandIndex { legal: rules.table.brands.legal.clone(), ..BrandIndex::default() };
         for brand in brands {
             for spelling in &brand.spellings {
                 index.by_spelling.insert((spelling.platform.clone(), spelling.name.clone()), brand.id);
@@ -80,7 +82,7 @@ impl BrandIndex {
         let mut letters = String::new();
         let mut found = None;
         for (at, token) in tokens.iter().take(MAX_WORDS).enumerate() {
-            letters.push_str(&token.text);
+            self.push(token, &mut letters);
             let is_part = tokens.get(at + 1).is_none_or(|next| next.part != token.part);
             if letters.len() >= MIN_LETTERS
                 && (is_front || is_start && is_part || at > 0 && letters.len() >= MIN_LETTERS_INSIDE)
@@ -96,7 +98,7 @@ impl BrandIndex {
     pub(super) fn without(&self, brand: BrandId, mut tokens: Vec<Token>) -> Vec<Token> {
         let Some(names) = self.letters.get(&brand) else { return tokens };
         for is_exact in [true, false] {
-            let range = names.iter().find_map(|name| find(&tokens, name, is_exact));
+            let range = names.iter().find_map(|name| self.find(&tokens, name, is_exact));
             if let Some((start, end)) = range.filter(|(start, end)| end - start < tokens.len()) {
                 tokens.drain(start..end);
                 return tokens;
@@ -104,22 +106,28 @@ impl BrandIndex {
         }
         tokens
     }
-}
 
-/// The first tokens that have together the letters of the name.
-fn find(tokens: &[Token], name: &str, is_exact: bool) -> Option<(usize, usize)> {
-    (0..tokens.len()).find_map(|start| {
-        let mut letters = String::new();
-        for (at, token) in tokens[start..].iter().take(MAX_WORDS).enumerate() {
+    /// The first tokens that have together the letters of the name.
+    fn find(&self, tokens: &[Token], name: &str, is_exact: bool) -> Option<(usize, usize)> {
+        (0..tokens.len()).find_map(|start| {
+            let mut letters = String::new();
+            for (at, token) in tokens[start..].iter().take(MAX_WORDS).enumerate() {
+                self.push(token, &mut letters);
+                let is_found = if is_exact { letters == name } else { is_near(&letters, name) };
+                if is_found {
+                    return Some((start, start + at + 1));
+                }
+                if letters.len() > name.len() + 2 {
+                    return None;
+                }
+            }
+            None
+        })
+    }
+
+    fn push(&self, token: &Token, letters: &mut String) {
+        if !self.legal.contains(&token.text) {
             letters.push_str(&token.text);
-            let is_found = if is_exact { letters == name } else { is_near(&letters, name) };
-            if is_found {
-                return Some((start, start + at + 1));
-            }
-            if letters.len() > name.len() + 2 {
-                return None;
-            }
         }
-        None
-    })
+    }
 }

@@ -19,6 +19,9 @@ pub(super) enum Difference {
     Strength,
 }
 
+/// Maximum mass of a single piece: a greater one is that of a pack.
+const MAX_PIECE_MG: u32 = 1_500;
+
 /// The rules, and the words of all names.
 #[derive(Clone, Copy)]
 pub(super) struct Measure<'r> {
@@ -37,6 +40,8 @@ pub(super) struct Comparison {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Sharing {
     Same,
+    /// One states the mass of a piece, and the other that of the pack.
+    Whole,
     Shared,
     Other,
 }
@@ -63,7 +68,7 @@ impl Comparison {
             Level::None => weights.name.none,
         };
         let size = match sizes {
-            Some(Sharing::Same) => weights.size.same,
+            Some(Sharing::Same | Sharing::Whole) => weights.size.same,
             Some(Sharing::Shared) => weights.size.shared,
             Some(Sharing::Other) => weights.size.other,
             None => 0.0,
@@ -86,10 +91,10 @@ impl Comparison {
             form,
             material,
             strain,
-            same_or_other(one.category, other.category, &weights.category),
+            category(one, other, measure),
             same_or_other(one.potency, other.potency, &weights.potency),
             number(&one.numbers, &other.numbers, weights.number.same, weights.number.missing),
-            pack(one, other, weights.pack.same, weights.pack.missing),
+            pack(one, other, sizes, measure),
         ];
         Comparison { bits: facts.iter().sum(), likeness, sizes }
     }
@@ -144,17 +149,24 @@ fn difference(one: &Profile, other: &Profile) -> Option<Difference> {
 /// How the sizes of their options stand to each other; a pack may be listed by the mass of a piece.
 fn sharing(one: &Profile, other: &Profile) -> Option<Sharing> {
     both(&one.sizes, &other.sizes)?;
-    if one.sizes == other.sizes {
-        return Some(Sharing::Same);
-    }
     let pieces = u32::from(one.pack.or(other.pack).unwrap_or(1));
+    if one.sizes == other.sizes {
+        let is_whole = pieces > 1 && one.sizes.iter().all(|size| matches!(size, Size::Mg(mg) if *mg > MAX_PIECE_MG));
+        return Some(if is_whole { Sharing::Whole } else { Sharing::Same });
+    }
     let whole = |size: Size| match size {
         Size::Mg(mg) => Size::Mg(mg.saturating_mul(pieces)),
         Size::Ul(ul) => Size::Ul(ul.saturating_mul(pieces)),
     };
-    let is_one = |one: Size, other: Size| one == other || whole(one) == other || one == whole(other);
-    let is_shared = one.sizes.iter().any(|one| other.sizes.iter().any(|other| is_one(*one, *other)));
-    Some(if is_shared { Sharing::Shared } else { Sharing::Other })
+    let any = |is_one: &dyn Fn(Size, Size) -> bool| {
+        one.sizes.iter().any(|one| other.sizes.iter().any(|other| is_one(*one, *other)))
+    };
+    Some(match () {
+        () if pieces > 1 && one.pack.is_some() && any(&|one, other| whole(one) == other) => Sharing::Whole,
+        () if pieces > 1 && other.pack.is_some() && any(&|one, other| one == whole(other)) => Sharing::Whole,
+        () if any(&|one, other| one == other) => Sharing::Shared,
+        () => Sharing::Other,
+    })
 }
 
 fn both<T>(one: &[T], other: &[T]) -> Option<()> {
@@ -165,6 +177,20 @@ fn same_or_other<T: PartialEq>(one: Option<T>, other: Option<T>, weights: &SameO
     one.zip(other).map_or(0.0, |(one, other)| if one == other { weights.same } else { weights.other })
 }
 
+fn category(one: &Profile, other: &Profile, measure: Measure<'_>) -> f64 {
+    let weights = &measure.rules.weights().category;
+    let Some((one, other)) = one.category.zip(other.category) else { return 0.0 };
+    let is_dosed = |category| {
+        let dosed = &measure.rules.table.dosed_categories;
+        dosed.iter().any(|known| known == measure.vocabulary.text(category))
+    };
+    match () {
+        () if one == other => weights.same,
+        () if is_dosed(one) && is_dosed(other) => weights.dosed,
+        () => weights.other,
+    }
+}
+
 fn number(one: &[WordId], other: &[WordId], same: f64, missing: f64) -> f64 {
     match (one.is_empty(), other.is_empty()) {
         (true, true) => 0.0,
@@ -173,12 +199,13 @@ fn number(one: &[WordId], other: &[WordId], same: f64, missing: f64) -> f64 {
     }
 }
 
-/// A single piece is seldom called a pack; the strength of dosed goods says as much as their number.
-fn pack(one: &Profile, other: &Profile, same: f64, missing: f64) -> f64 {
-    let is_dosed = both(&one.strengths, &other.strengths).is_some();
+/// A single piece is seldom called a pack; the strength of dosed goods, and the mass of all pieces, say as much as their number.
+fn pack(one: &Profile, other: &Profile, sizes: Option<Sharing>, measure: Measure<'_>) -> f64 {
+    let weights = &measure.rules.weights().pack;
+    let is_known = both(&one.strengths, &other.strengths).is_some() || sizes == Some(Sharing::Whole);
     match (one.pack, other.pack) {
-        (Some(_), Some(_)) => same,
-        (Some(pieces), None) | (None, Some(pieces)) if pieces > 1 && !is_dosed => missing,
+        (Some(_), Some(_)) => weights.same,
+        (Some(pieces), None) | (None, Some(pieces)) if pieces > 1 && !is_known => weights.missing,
         _ => 0.0,
     }
 }

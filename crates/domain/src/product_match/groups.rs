@@ -65,8 +65,37 @@ impl<'r> Groups<'r> {
         Groups { measure, all: Vec::new(), candidates: Candidates::default(), of_id, of_chain }
     }
 
-    pub fn into_all(self) -> Vec<Group> {
-        self.all
+    /// Joins products that are one by all that their members have stated. Returns the products that remain, and for each place so far the
+    /// place of its product among them.
+    pub fn into_products(mut self) -> (Vec<Group>, Vec<Place>) {
+        let mut place_of: Vec<Place> = (0..self.all.len() as Place).collect();
+        for place in (0..self.all.len()).rev() {
+            if self.all[place].id.is_some() {
+                continue;
+            }
+            let profile = self.all[place].profile.clone();
+            let older = self.best(&profile, |other| (other as usize) < place);
+            if let Some(best) = older.filter(|best| best.comparison.bits >= self.measure.rules.table.link) {
+                self.all[best.product as usize].profile.learn(&profile);
+                place_of[place] = best.product;
+            }
+        }
+        let mut products: Vec<Group> = Vec::new();
+        for (place, group) in self.all.into_iter().enumerate() {
+            // an older product has its place already
+            let older = place_of[place] as usize;
+            if older < place {
+                place_of[place] = place_of[older];
+                continue;
+            }
+            place_of[place] = products.len() as Place;
+            products.push(group);
+        }
+        for (place, group) in products.iter_mut().enumerate() {
+            let review = group.review.take().map(|link| Link { product: place_of[link.product as usize], ..link });
+            group.review = review.filter(|link| link.product as usize != place);
+        }
+        (products, place_of)
     }
 
     /// Number of profiles that had more candidates than were compared.
@@ -101,7 +130,7 @@ impl<'r> Groups<'r> {
         }
         let limits = &self.measure.rules.table;
         let (link, review) = (limits.link, limits.review);
-        match self.best(profile) {
+        match self.best(profile, |_| true) {
             Some(best) if best.comparison.bits >= link => self.join(&best, profile),
             Some(best) if best.comparison.bits >= review => {
                 let review = self.link(&best, profile);
@@ -117,9 +146,10 @@ impl<'r> Groups<'r> {
         products.into_iter().find_map(|product| self.compared(product, profile))
     }
 
-    fn best(&mut self, profile: &Profile) -> Option<Best> {
+    fn best(&mut self, profile: &Profile, is_allowed: impl Fn(Place) -> bool) -> Option<Best> {
         let candidates = self.candidates.of(profile, self.measure.vocabulary);
-        let compared = candidates.into_iter().filter_map(|product| self.compared(product, profile));
+        let allowed = candidates.into_iter().filter(|product| is_allowed(*product));
+        let compared = allowed.filter_map(|product| self.compared(product, profile));
         // of equal evidence the one with more in common
         compared.reduce(|best, next| if next.comparison.bits > best.comparison.bits { next } else { best })
     }

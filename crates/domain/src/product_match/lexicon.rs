@@ -9,6 +9,8 @@ use super::rules::{Table, joined};
 const MAX_FACETS: usize = 32;
 /// Minimum number of letters of a word that is known with a wrong one.
 const MIN_MISSPELT: usize = 6;
+/// Minimum number of letters of a word that is known without its vowels.
+const MIN_CONSONANTS: usize = 4;
 /// Maximum number of words of a phrase.
 pub(super) const MAX_PHRASE: usize = 3;
 
@@ -38,10 +40,14 @@ pub(super) struct Lexicon {
     meanings: HashMap<String, Meaning>,
     /// Names of the forms, and their categories, in the order of their bits.
     forms: Vec<(String, String)>,
+    /// Bits of the forms whose words are flavours, too.
+    flavours: u32,
     materials: Vec<String>,
     abbreviations: HashMap<String, Vec<String>>,
     /// Words that may be misspelt, by their number of letters.
     by_length: HashMap<usize, Vec<String>>,
+    /// Words by their letters without vowels.
+    without_vowels: HashMap<String, String>,
 }
 
 /// Strain types as names and platforms write them.
@@ -95,6 +101,7 @@ impl Lexicon {
         STRAINS.iter().for_each(|(word, strain)| lexicon.add("strains", word, Meaning::Strain(*strain), &mut faults));
         for (at, (name, form)) in table.forms.iter().enumerate().take(MAX_FACETS) {
             lexicon.forms.push((name.clone(), form.category.clone()));
+            lexicon.flavours |= if form.is_flavour { 1 << at } else { 0 };
             form.words.iter().for_each(|word| lexicon.add(name, word, Meaning::Form(1 << at), &mut faults));
         }
         for (at, (name, words)) in table.materials.iter().enumerate().take(MAX_FACETS) {
@@ -109,6 +116,10 @@ impl Lexicon {
             lexicon.by_length.entry(word.chars().count()).or_default().push(word.clone());
         }
         lexicon.by_length.values_mut().for_each(|words| words.sort_unstable());
+        let mut long: Vec<&String> = lexicon.by_length.values().flatten().collect();
+        long.sort_unstable();
+        lexicon.without_vowels = long.into_iter().map(|word| (consonants(word), word.clone())).collect();
+        lexicon.without_vowels.retain(|consonants, _| consonants.chars().count() >= MIN_CONSONANTS);
         (lexicon, faults)
     }
 
@@ -131,6 +142,9 @@ impl Lexicon {
     /// The known word that a word is, but for one letter that is wrong, missing, added or swapped with its neighbour.
     pub fn misspelt(&self, word: &str) -> Option<(&str, Meaning)> {
         let length = word.chars().count();
+        if let Some(found) = self.without_vowels.get(word) {
+            return self.meaning(found).map(|meaning| (found.as_str(), meaning));
+        }
         if length < MIN_MISSPELT - 1 {
             return None;
         }
@@ -149,6 +163,11 @@ impl Lexicon {
         self.forms.get(forms.trailing_zeros() as usize).map(|(_, category)| category.as_str())
     }
 
+    /// The forms of a set that no flavour names.
+    pub fn without_flavours(&self, forms: u32) -> u32 {
+        forms & !self.flavours
+    }
+
     pub fn form_names(&self, forms: u32) -> Vec<&str> {
         named(forms, self.forms.iter().map(|(name, _)| name.as_str()))
     }
@@ -160,6 +179,12 @@ impl Lexicon {
 
 fn named<'n>(set: u32, names: impl Iterator<Item = &'n str>) -> Vec<&'n str> {
     names.enumerate().filter(|(at, _)| set & (1 << at) != 0).map(|(_, name)| name).collect()
+}
+
+/// The letters without vowels, but for the first.
+fn consonants(word: &str) -> String {
+    let is_kept = |(at, letter): &(usize, char)| *at == 0 || !matches!(letter, 'a' | 'e' | 'i' | 'o' | 'u');
+    word.chars().enumerate().filter(is_kept).map(|(_, letter)| letter).collect()
 }
 
 fn split(phrase: &str) -> Vec<String> {

@@ -126,8 +126,10 @@ impl<'r> Matcher<'r> {
             are_pinned[*form as usize] = key.pinned.is_some();
         }
         let cut = groups.cut();
-        let products = groups.into_all().into_iter().map(|group| self.product(group)).collect();
-        let decisions = links.into_iter().flatten().map(Evident::from).collect();
+        let (products, place_of) = groups.into_products();
+        let products = products.into_iter().map(|group| self.product(group)).collect();
+        let moved = |link: Link| Link { product: place_of[link.product as usize], ..link };
+        let decisions = links.into_iter().flatten().map(moved).map(Evident::from).collect();
         let mut matches = Matches { products, cut, decisions, are_pinned, listings: self.listings };
         matches.count();
         matches.keep_ids();

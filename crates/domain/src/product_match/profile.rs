@@ -4,12 +4,11 @@ use super::brand_index::BrandIndex;
 use super::lexicon::{Meaning, Strain};
 use super::phrases::{Phrase, phrases};
 use super::rules::Rules;
-use super::stated::Stated;
+use super::stated::{Stated, is_single};
 use super::tokens::{Token, tokens};
 use super::words::{Vocabulary, WordId};
 use super::{BrandId, Listing};
 use crate::menu::product::{Potency, PotencyUnit};
-use crate::menu::unit_price::Measure;
 
 /// Maximum number of words of a name that are compared, of options that are read, and of amounts that are kept.
 const MAX_WORDS: usize = 16;
@@ -108,7 +107,8 @@ impl Profile {
             !self.strengths.is_empty(),
             !self.sizes.is_empty(),
         ];
-        known.into_iter().map(u32::from).sum()
+        // other listings have some of the sizes
+        known.into_iter().map(u32::from).sum::<u32>() + (self.sizes.len() as u32).clamp(1, 4) - 1
     }
 }
 
@@ -188,6 +188,9 @@ impl Reading<'_> {
     fn category(&mut self, category: Option<&str>) {
         let lexicon = &self.rules.lexicon;
         let forms = self.profile.forms;
+        // a form that is no flavour knows better than the platform
+        let sure = lexicon.category(lexicon.without_flavours(forms));
+        let category = sure.or(category);
         let bits = (0..u32::BITS).map(|at| 1_u32 << at).filter(|bit| forms & bit != 0);
         let fitting =
             bits.filter(|bit| category.is_none() || lexicon.category(*bit) == category).fold(0, |set, bit| set | bit);
@@ -195,9 +198,23 @@ impl Reading<'_> {
         self.profile.forms = fitting;
         let is_material = |category: &str| self.rules.table.material_categories.iter().any(|known| known == category);
         if !category.or(of_forms.as_deref()).is_none_or(is_material) {
-            self.profile.materials = 0;
+            self.materials_as_versions();
         }
         self.profile.category = category.map(str::to_owned).or(of_forms).map(|category| self.id(&category));
+    }
+
+    fn is_dosed(&self) -> bool {
+        let category = self.profile.category.map(|category| self.vocabulary.text(category));
+        category.is_some_and(|category| self.rules.table.dosed_categories.iter().any(|dosed| dosed == category))
+    }
+
+    fn materials_as_versions(&mut self) {
+        let names = self.rules.lexicon.material_names(std::mem::take(&mut self.profile.materials));
+        let versions: Vec<String> = names.into_iter().map(str::to_owned).collect();
+        self.versions(&versions);
+        let (vocabulary, words) = (&*self.vocabulary, std::mem::take(&mut self.profile.words).into_vec());
+        let is_material = |word: &WordId| matches!(vocabulary.word(*word).meaning, Some(Meaning::Material(_)));
+        self.profile.words = words.into_iter().filter(|word| !is_material(word)).collect();
     }
 
     fn amounts(&mut self, listing: &Listing, name: Stated) {
@@ -209,8 +226,10 @@ impl Reading<'_> {
             all
         });
         let options = options.unwrap_or_default();
-        let pack = name.pack().or_else(|| options.pack());
-        let is_dosed = listing.measure == Measure::Thc;
+        let is_single =
+            || tokens(listing.subcategory.as_deref()?).iter().any(|word| is_single(&word.text)).then_some(1);
+        let pack = name.pack().or_else(|| options.pack()).or_else(is_single);
+        let is_dosed = self.is_dosed();
         self.profile.pack = pack;
         if is_dosed {
             let masses: Vec<u32> = name.masses.iter().chain(&options.masses).copied().collect();

@@ -17,8 +17,10 @@ pub struct Table {
     pub version: u32,
     pub link: f64,
     pub review: f64,
-    /// Categories where materials are what is sold; elsewhere they are words of a name.
+    /// Categories where materials are what is sold; elsewhere they make a version.
     pub material_categories: Vec<String>,
+    /// Categories whose goods are dosed: milligrams are their strength, not their size.
+    pub dosed_categories: Vec<String>,
     pub weights: Weights,
     pub forms: BTreeMap<String, Form>,
     pub materials: BTreeMap<String, Vec<String>>,
@@ -35,6 +37,9 @@ pub struct Table {
 pub struct Form {
     /// The category of `config/categories.toml` that it belongs to, whatever the platform says.
     pub category: String,
+    /// Its words are words of names, too.
+    #[serde(default)]
+    pub is_flavour: bool,
     pub words: Vec<String>,
 }
 
@@ -56,7 +61,7 @@ pub struct BrandWords {
 #[serde(deny_unknown_fields)]
 pub struct Weights {
     pub brand: BrandWeights,
-    pub category: SameOrOther,
+    pub category: CategoryWeights,
     pub name: NameWeights,
     pub number: SameOrMissing,
     pub size: SizeWeights,
@@ -73,6 +78,15 @@ pub struct Weights {
 pub struct BrandWeights {
     pub same: f64,
     pub unknown: f64,
+}
+
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CategoryWeights {
+    pub same: f64,
+    /// Different ones, both of dosed goods.
+    pub dosed: f64,
+    pub other: f64,
 }
 
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -147,11 +161,12 @@ impl Rules {
 }
 
 impl Weights {
-    fn all(&self) -> [(&'static str, f64); 24] {
+    fn all(&self) -> [(&'static str, f64); 25] {
         [
             ("brand.same", self.brand.same),
             ("brand.unknown", self.brand.unknown),
             ("category.same", self.category.same),
+            ("category.dosed", self.category.dosed),
             ("category.other", self.category.other),
             ("name.same", self.name.same),
             ("name.close", self.name.close),

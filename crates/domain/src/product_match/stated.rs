@@ -44,8 +44,14 @@ impl Stated {
         while at < tokens.len() {
             match fact(&tokens[at..]) {
                 Some((length, fact)) => {
+                    let is_mass = matches!(fact, Fact::Mass(_));
                     stated.add(fact);
                     at += length;
+                    // "1g Single"
+                    if is_mass && tokens.get(at).is_some_and(|token| is_single(&token.text)) {
+                        stated.counts.push(1);
+                        at += 1;
+                    }
                 }
                 None => {
                     stated.rest.push(tokens[at].clone());
@@ -140,6 +146,10 @@ fn amount_of(unit: &str) -> Option<Fact> {
     volume.map(Fact::Volume).or(mass.map(Fact::Mass))
 }
 
+pub(super) fn is_single(word: &str) -> bool {
+    matches!(word, "single" | "singles")
+}
+
 fn is_cannabinoid(word: &str) -> bool {
     matches!(word, "thc" | "thca" | "tac") || OTHER_CANNABINOIDS.contains(&word)
 }
@@ -176,6 +186,7 @@ mod tests {
     #[case::eighth("Kush Eighth", "3500 mg", "kush")]
     #[case::pack("Kush 5pk 0.5g", "500 mg, 5 pieces", "kush")]
     #[case::pack_of("Kush Pack of 5", "5 pieces", "kush")]
+    #[case::single("Kush 1g Single", "1000 mg, 1 pieces", "kush")]
     #[case::times("Kush 5 x .5g", "500 mg, 5 pieces", "kush")]
     #[case::times_behind("Kush 10mg x 10", "10 mg, 10 pieces", "kush")]
     #[case::crossed("Kush #22 x Haze 7g", "7000 mg", "kush 22 x haze")]

@@ -4,7 +4,6 @@ use rstest::rstest;
 
 use super::super::{LinkState, Listing};
 use super::support::{RULES, brand_index, edible, flower, listing, matched, numbered, spellings};
-use crate::menu::unit_price::Measure;
 
 /// Whether two listings are one product, or a person decides.
 fn verdict(one: Listing, other: Listing) -> &'static str {
@@ -58,13 +57,13 @@ fn names_of_one_maker_are_compared(#[case] one: &str, #[case] other: &str, #[cas
     "two"
 )]
 #[case::other_pack(
-    listing("pre_roll", Measure::Mass, "Copper Fern", "Blue Ledger 5pk .5g", &[]),
-    listing("pre_roll", Measure::Mass, "Copper Fern", "Blue Ledger 10 x 0.5g", &[]),
+    listing("pre_roll", "Copper Fern", "Blue Ledger 5pk .5g", &[]),
+    listing("pre_roll", "Copper Fern", "Blue Ledger 10 x 0.5g", &[]),
     "two"
 )]
 #[case::form(
-    listing("vaporizer", Measure::Mass, "Copper Fern", "Blue Ledger Cart", &["1g"]),
-    listing("vaporizer", Measure::Mass, "Copper Fern", "Blue Ledger All-in-One", &["1g"]),
+    listing("vaporizer", "Copper Fern", "Blue Ledger Cart", &["1g"]),
+    listing("vaporizer", "Copper Fern", "Blue Ledger All-in-One", &["1g"]),
     "two"
 )]
 #[case::other_strength(
@@ -79,7 +78,7 @@ fn names_of_one_maker_are_compared(#[case] one: &str, #[case] other: &str, #[cas
 )]
 #[case::wrong_category(
     edible("Copper Fern", "Plum Gummies 100mg", &["N/A"]),
-    listing("flower", Measure::Mass, "Copper Fern", "Plum Gummies", &["N/A"]),
+    listing("flower", "Copper Fern", "Plum Gummies", &["N/A"]),
     "one"
 )]
 fn listings_are_compared(#[case] one: Listing, #[case] other: Listing, #[case] expected: &str) {

@@ -7,7 +7,6 @@ use proptest::prelude::*;
 use super::super::{Listing, Matches};
 use super::support::{flower, matched, numbered};
 use crate::menu::product::{Potency, PotencyUnit, ProductId};
-use crate::menu::unit_price::Measure;
 
 /// Names of few words, so that listings have something in common, and any text.
 fn any_text() -> impl Strategy<Value = String> {
@@ -59,7 +58,6 @@ prop_compose! {
         Listing {
             brand,
             category: category.map(str::to_owned),
-            measure: if category == Some("edible") { Measure::Thc } else { Measure::Mass },
             subcategory,
             strain_type: strain_type.map(str::to_owned),
             options,

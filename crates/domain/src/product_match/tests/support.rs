@@ -6,7 +6,6 @@ use std::sync::LazyLock;
 use super::super::brands::{self, KnownBrand};
 use super::super::rules::Rules;
 use super::super::{BrandIndex, Listing, Matcher, Matches, Spelling};
-use crate::menu::unit_price::Measure;
 
 pub(super) static RULES: LazyLock<Rules> = LazyLock::new(|| {
     let text = include_str!("../../../../../config/matching.toml");
@@ -15,22 +14,21 @@ pub(super) static RULES: LazyLock<Rules> = LazyLock::new(|| {
 
 /// A listing of flower.
 pub(super) fn flower(brand: &str, name: &str, options: &[&str]) -> Listing {
-    listing("flower", Measure::Mass, brand, name, options)
+    listing("flower", brand, name, options)
 }
 
 /// A listing of an edible.
 pub(super) fn edible(brand: &str, name: &str, options: &[&str]) -> Listing {
-    listing("edible", Measure::Thc, brand, name, options)
+    listing("edible", brand, name, options)
 }
 
-pub(super) fn listing(category: &str, measure: Measure, brand: &str, name: &str, options: &[&str]) -> Listing {
+pub(super) fn listing(category: &str, brand: &str, name: &str, options: &[&str]) -> Listing {
     Listing {
         id: 0,
         platform: "dutchie".to_owned(),
         name: name.to_owned(),
         brand: Some(brand.to_owned()).filter(|brand| !brand.is_empty()),
         category: Some(category.to_owned()),
-        measure,
         subcategory: None,
         strain_type: None,
         options: options.iter().map(|label| (*label).to_owned()).collect(),
