@@ -1,4 +1,4 @@
-//! Pairs that are wrong, and pairs that are missed, for those who tune the rules.
+//! Wrong and missed pairs, printed for whoever tunes the rules.
 
 use std::collections::HashMap;
 
@@ -29,7 +29,7 @@ pub fn print(listings: &[Told], matches: &Matches, max: usize) {
         let others = groups.values().filter(|listings| listings[0] != main[0]);
         missed.extend(others.map(|other| (main.len() * other.len(), main[0], other[0])));
     }
-    // those that cost the most pairs come first
+    // the groups that cost the most pairs come first
     missed.sort_unstable_by(|one, other| other.cmp(one));
     for (_, main, other) in missed.into_iter().take(max) {
         show("missed", &listings[main], &listings[other], &states[other]);

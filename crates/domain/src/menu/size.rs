@@ -4,7 +4,7 @@
 
 /// The trade rounds the ounce to 28 g: an eighth of it is sold as 3.5 g.
 pub(crate) const MG_PER_OUNCE: f64 = 28_000.0;
-const ML_PER_FLUID_OUNCE: f64 = 29.5735;
+pub(crate) const ML_PER_FLUID_OUNCE: f64 = 29.5735;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Size {

@@ -81,7 +81,8 @@ fn only(values: &[f64]) -> Option<f64> {
     values.iter().all(|value| (value - first).abs() < 1e-9).then_some(first)
 }
 
-fn is_count(word: &str) -> bool {
+/// Whether a number before the word is one of pieces.
+pub(crate) fn is_count(word: &str) -> bool {
     matches!(word, "pk" | "pack" | "packs" | "ct" | "count" | "pc" | "pcs" | "piece" | "pieces")
 }
 

@@ -18,7 +18,8 @@ const MAX_WORDS: usize = 6;
 
 #[derive(Clone, Debug, Default)]
 pub struct BrandIndex {
-    by_spelling: HashMap<(String, String), BrandId>,
+    /// Brands by platform and spelling.
+    by_spelling: HashMap<String, HashMap<String, BrandId>>,
     /// Brands by the letters of their names; none where two brands share them.
     by_letters: HashMap<String, Option<BrandId>>,
     letters: HashMap<BrandId, Vec<String>>,
@@ -31,7 +32,8 @@ impl BrandIndex {
         let mut index = BrandIndex { legal: rules.table.brands.legal.clone(), ..BrandIndex::default() };
         for brand in brands {
             for spelling in &brand.spellings {
-                index.by_spelling.insert((spelling.platform.clone(), spelling.name.clone()), brand.id);
+                let of_platform = index.by_spelling.entry(spelling.platform.clone()).or_default();
+                of_platform.insert(spelling.name.clone(), brand.id);
                 let Some(name) = BrandName::new(&spelling.name, rules) else { continue };
                 index.add(brand.id, name.full);
                 index.add(brand.id, name.short);
@@ -58,8 +60,7 @@ impl BrandIndex {
 
     /// The brand that the listing names.
     pub fn named(&self, listing: &Listing) -> Option<BrandId> {
-        let name = listing.brand.as_ref()?;
-        self.by_spelling.get(&(listing.platform.clone(), name.clone())).copied()
+        self.by_spelling.get(&listing.platform)?.get(listing.brand.as_ref()?).copied()
     }
 
     /// The brand that the listing names, or that its product's name has.

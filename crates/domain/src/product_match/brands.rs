@@ -1,5 +1,5 @@
 //! Brands: which spellings name one maker. In: the spellings of all platforms, and the brands that are known. Out: a brand for each
-//! spelling, a known or a new one, and pairs of known brands that a person may merge.
+//! spelling, a known or a new one.
 //!
 //! Spellings are one brand where their letters are the same, where one only lacks words of the law or of the trade, where a platform
 //! has one id for both, or where a rare one is a misspelt frequent one. A link that exists is never changed here.

@@ -18,7 +18,7 @@ const MAX_BLOCK: usize = 1_000;
 /// Number of letters of the beginning of a name that is a key, too.
 const START_LETTERS: usize = 3;
 
-/// Key of a block. It is the same in every process, since a table keeps it.
+/// Hash of what products have in common.
 pub(super) type Key = u64;
 
 #[derive(Default)]
@@ -74,6 +74,6 @@ pub(super) fn keys(profile: &Profile, vocabulary: &Vocabulary) -> Vec<(Key, u32)
     keys
 }
 
-fn key(parts: impl std::hash::Hash) -> Key {
+pub(super) fn key(parts: impl std::hash::Hash) -> Key {
     BuildHasherDefault::<SipHasher13>::default().hash_one(parts)
 }

@@ -1,4 +1,4 @@
-//! `Comparison`: how much says that two profiles are one product. In: their profiles. Out: bits of evidence, or the difference that makes
+//! `Comparison`: how much says that two profiles are one product. In: their profiles. Out: bits of evidence; none where a difference makes
 //! them two products whatever else is the same.
 
 use super::evidence::Evidence;
@@ -6,18 +6,6 @@ use super::likeness::{Level, Likeness};
 use super::profile::{Profile, Size, is_same_strength};
 use super::rules::{Rules, SameOrOther};
 use super::words::{Vocabulary, WordId};
-
-/// A difference that no likeness makes up for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Difference {
-    Brand,
-    Form,
-    Material,
-    Version,
-    Number,
-    Pack,
-    Strength,
-}
 
 /// Maximum mass of a single piece: a greater one is that of a pack.
 const MAX_PIECE_MG: u32 = 1_500;
@@ -47,14 +35,12 @@ enum Sharing {
 }
 
 impl Comparison {
-    pub fn new(one: &Profile, other: &Profile, measure: Measure<'_>) -> Result<Comparison, Difference> {
-        match difference(one, other) {
-            Some(difference) => Err(difference),
-            None => Ok(Comparison::of_facts(one, other, measure)),
-        }
+    /// None: they have a difference that no likeness makes up for.
+    pub fn new(one: &Profile, other: &Profile, measure: Measure<'_>) -> Option<Comparison> {
+        (!are_different(one, other)).then(|| Comparison::of_facts(one, other, measure))
     }
 
-    /// Compares without regard to differences, where an id says that they are one.
+    /// Compares without regard to such differences, where a person says that they are one.
     pub fn of_facts(one: &Profile, other: &Profile, measure: Measure<'_>) -> Comparison {
         let weights = measure.rules.weights();
         let likeness = Likeness::new(one, other, measure.vocabulary, measure.names);
@@ -73,8 +59,7 @@ impl Comparison {
             Some(Sharing::Other) => weights.size.other,
             None => 0.0,
         };
-        let brand =
-            if one.brand.is_some() && one.brand == other.brand { weights.brand.same } else { weights.brand.unknown };
+        let brand = if is_same_brand(one, other) { weights.brand.same } else { weights.brand.unknown };
         let strength = both(&one.strengths, &other.strengths).map_or(0.0, |()| weights.strength.same);
         let form = if one.forms & other.forms != 0 { weights.form.same } else { 0.0 };
         let material = if one.materials & other.materials != 0 { weights.material.same } else { 0.0 };
@@ -103,8 +88,7 @@ impl Comparison {
     pub fn evidence(&self, one: &Profile, other: &Profile, vocabulary: &Vocabulary, rules: &Rules) -> Vec<Evidence> {
         let shared_forms = rules.lexicon.form_names(one.forms & other.forms);
         let shared_materials = rules.lexicon.material_names(one.materials & other.materials);
-        let brand =
-            if one.brand.is_some() && one.brand == other.brand { Evidence::SameBrand } else { Evidence::NoBrand };
+        let brand = if is_same_brand(one, other) { Evidence::SameBrand } else { Evidence::NoBrand };
         // from 0 to 100
         let hundredths = (self.likeness.similarity * 100.0).round() as u32;
         let name = match self.likeness.level {
@@ -129,21 +113,22 @@ impl Comparison {
     }
 }
 
-fn difference(one: &Profile, other: &Profile) -> Option<Difference> {
+fn is_same_brand(one: &Profile, other: &Profile) -> bool {
+    one.brand.is_some() && one.brand == other.brand
+}
+
+fn are_different(one: &Profile, other: &Profile) -> bool {
     let differ = |one: u32, other: u32| one != 0 && other != 0 && one & other == 0;
     let are_other_numbers = !one.numbers.is_empty() && !other.numbers.is_empty() && one.numbers != other.numbers;
     let is_same_strength =
         || one.strengths.iter().any(|one| other.strengths.iter().any(|other| is_same_strength(*one, *other)));
-    Some(match () {
-        () if one.brand.zip(other.brand).is_some_and(|(one, other)| one != other) => Difference::Brand,
-        () if differ(one.forms, other.forms) => Difference::Form,
-        () if differ(one.materials, other.materials) => Difference::Material,
-        () if one.versions != other.versions => Difference::Version,
-        () if are_other_numbers => Difference::Number,
-        () if one.pack.zip(other.pack).is_some_and(|(one, other)| one != other) => Difference::Pack,
-        () if both(&one.strengths, &other.strengths).is_some() && !is_same_strength() => Difference::Strength,
-        () => return None,
-    })
+    one.brand.zip(other.brand).is_some_and(|(one, other)| one != other)
+        || differ(one.forms, other.forms)
+        || differ(one.materials, other.materials)
+        || one.versions != other.versions
+        || are_other_numbers
+        || one.pack.zip(other.pack).is_some_and(|(one, other)| one != other)
+        || both(&one.strengths, &other.strengths).is_some() && !is_same_strength()
 }
 
 /// How the sizes of their options stand to each other; a pack may be listed by the mass of a piece.
@@ -180,10 +165,7 @@ fn same_or_other<T: PartialEq>(one: Option<T>, other: Option<T>, weights: &SameO
 fn category(one: &Profile, other: &Profile, measure: Measure<'_>) -> f64 {
     let weights = &measure.rules.weights().category;
     let Some((one, other)) = one.category.zip(other.category) else { return 0.0 };
-    let is_dosed = |category| {
-        let dosed = &measure.rules.table.dosed_categories;
-        dosed.iter().any(|known| known == measure.vocabulary.text(category))
-    };
+    let is_dosed = |category| measure.rules.is_dosed(measure.vocabulary.text(category));
     match () {
         () if one == other => weights.same,
         () if is_dosed(one) && is_dosed(other) => weights.dosed,

@@ -7,13 +7,10 @@
 use std::collections::HashMap;
 
 use super::CanonicalProductId;
-use super::candidates::Candidates;
+use super::candidates::{Candidates, Key};
 use super::comparison::{Comparison, Measure};
 use super::evidence::Evidence;
 use super::profile::Profile;
-
-/// Id of a chain's product at its platform, hashed.
-pub(super) type ChainKey = u64;
 
 /// Place of a product in [`Groups`].
 pub(super) type Place = u32;
@@ -43,7 +40,8 @@ pub(super) struct Link {
 pub(super) struct Known<'k> {
     /// The product that they are, as a person said.
     pub pinned: Option<CanonicalProductId>,
-    pub chain_keys: &'k [ChainKey],
+    /// Ids of the product in its chains.
+    pub chain_keys: &'k [Key],
 }
 
 pub(super) struct Groups<'r> {
@@ -51,7 +49,7 @@ pub(super) struct Groups<'r> {
     all: Vec<Group>,
     candidates: Candidates,
     of_id: HashMap<CanonicalProductId, Place>,
-    of_chain: HashMap<ChainKey, Place>,
+    of_chain: HashMap<Key, Place>,
 }
 
 struct Best {
@@ -156,7 +154,7 @@ impl<'r> Groups<'r> {
 
     /// None: they evidently differ.
     fn compared(&self, product: Place, profile: &Profile) -> Option<Best> {
-        let comparison = Comparison::new(profile, &self.all[product as usize].profile, self.measure).ok()?;
+        let comparison = Comparison::new(profile, &self.all[product as usize].profile, self.measure)?;
         Some(Best { product, comparison })
     }
 

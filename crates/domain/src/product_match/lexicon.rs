@@ -73,7 +73,7 @@ const STRAINS: [(&str, Strain); 18] = [
 ];
 
 impl Strain {
-    /// The type that a platform names; none for words that are no type.
+    /// Returns the type that a word stands for, if it stands for one.
     pub fn read(text: &str) -> Option<Strain> {
         let text = joined(text);
         STRAINS.iter().find(|(word, _)| *word == text).map(|(_, strain)| *strain)

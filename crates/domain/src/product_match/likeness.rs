@@ -72,17 +72,16 @@ impl<'p> Alignment<'p> {
     }
 
     fn similarity(&self) -> f32 {
-        let left = self.left_over(self.one, self.is_paired[0], self.other)
-            + self.left_over(self.other, self.is_paired[1], self.one);
-        let whole = self.paired_weight() + left;
+        let left = self.left_over(0, self.one, self.other) + self.left_over(1, self.other, self.one);
+        // each pair counts on both sides, as if it were equal
+        let whole = 2.0 * self.paired + left;
         if whole > 0.0 { 2.0 * self.paired / whole } else { 1.0 }
     }
 
     fn pair_equal(&mut self) {
-        for (at, word) in self.one.words.iter().enumerate() {
-            let mut free =
-                self.other.words.iter().enumerate().filter(|(there, _)| self.is_paired[1] & (1 << there) == 0);
-            if let Some((there, _)) = free.find(|(_, other)| *other == word) {
+        for at in 0..self.one.words.len() {
+            let equal = self.free(1).find(|there| self.other.words[*there] == self.one.words[at]);
+            if let Some(there) = equal {
                 self.pair(&[at], &[there], 1.0);
             }
         }
@@ -93,14 +92,15 @@ impl<'p> Alignment<'p> {
         for side in 0..2 {
             let (split, whole) = if side == 0 { (self.one, self.other) } else { (self.other, self.one) };
             for at in 1..split.words.len() {
+                if !self.is_free(side, at - 1) || !self.is_free(side, at) {
+                    continue;
+                }
                 let joined = || self.text(split.words[at - 1]).chars().chain(self.text(split.words[at]).chars());
-                let is_free = self.is_paired[side] & (0b11 << (at - 1)) == 0;
-                let mut free = (0..whole.words.len()).filter(|there| self.is_paired[1 - side] & (1 << there) == 0);
-                if is_free && let Some(there) = free.find(|there| self.text(whole.words[*there]).chars().eq(joined())) {
-                    match side {
-                        0 => self.pair(&[at - 1, at], &[there], 1.0),
-                        _ => self.pair(&[there], &[at - 1, at], 1.0),
-                    }
+                let found = self.free(1 - side).find(|there| self.text(whole.words[*there]).chars().eq(joined()));
+                match found {
+                    Some(there) if side == 0 => self.pair(&[at - 1, at], &[there], 1.0),
+                    Some(there) => self.pair(&[there], &[at - 1, at], 1.0),
+                    None => {}
                 }
             }
         }
@@ -109,11 +109,9 @@ impl<'p> Alignment<'p> {
     /// Pairs the words that are left, the most alike first.
     fn pair_alike(&mut self) {
         let mut pairs = Vec::new();
-        for (at, word) in self.one.words.iter().enumerate().filter(|(at, _)| self.is_paired[0] & (1 << at) == 0) {
-            for (there, other) in
-                self.other.words.iter().enumerate().filter(|(at, _)| self.is_paired[1] & (1 << at) == 0)
-            {
-                let likeness = word_likeness(self.text(*word), self.text(*other));
+        for at in self.free(0) {
+            for there in self.free(1) {
+                let likeness = word_likeness(self.text(self.one.words[at]), self.text(self.other.words[there]));
                 if likeness > 0.0 {
                     pairs.push((likeness, at, there));
                 }
@@ -121,10 +119,20 @@ impl<'p> Alignment<'p> {
         }
         pairs.sort_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)).then(one.2.cmp(&other.2)));
         for (likeness, at, there) in pairs {
-            if self.is_paired[0] & (1 << at) == 0 && self.is_paired[1] & (1 << there) == 0 {
+            if self.is_free(0, at) && self.is_free(1, there) {
                 self.pair(&[at], &[there], likeness);
             }
         }
+    }
+
+    /// Whether a word of a side has no counterpart yet.
+    fn is_free(&self, side: usize, at: usize) -> bool {
+        self.is_paired[side] & (1 << at) == 0
+    }
+
+    fn free(&self, side: usize) -> impl Iterator<Item = usize> {
+        let words = if side == 0 { &self.one.words } else { &self.other.words };
+        (0..words.len()).filter(move |at| self.is_free(side, *at))
     }
 
     fn pair(&mut self, at: &[usize], there: &[usize], likeness: f32) {
@@ -141,14 +149,9 @@ impl<'p> Alignment<'p> {
         one.min(other)
     }
 
-    fn paired_weight(&self) -> f32 {
-        // each pair counts on both sides, as if it were equal
-        2.0 * self.paired
-    }
-
-    fn left_over(&self, profile: &Profile, is_paired: u32, other: &Profile) -> f32 {
-        let left = profile.words.iter().enumerate().filter(|(at, _)| is_paired & (1 << at) == 0);
-        left.map(|(_, word)| self.weight(*word) * self.share(*word, profile, other)).sum()
+    fn left_over(&self, side: usize, profile: &Profile, other: &Profile) -> f32 {
+        let left = self.free(side).map(|at| profile.words[at]);
+        left.map(|word| self.weight(word) * self.share(word, profile, other)).sum()
     }
 
     /// How much a word counts that the other name lacks.

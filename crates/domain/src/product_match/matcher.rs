@@ -4,12 +4,10 @@
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
-use std::hash::{BuildHasher, BuildHasherDefault};
 
-use siphasher::sip::SipHasher13;
-
+use super::candidates::{Key, key};
 use super::comparison::Measure;
-use super::groups::{ChainKey, Group, Groups, Known, Link};
+use super::groups::{Group, Groups, Known, Link};
 use super::profile::Profile;
 use super::rules::Rules;
 use super::words::Vocabulary;
@@ -19,7 +17,7 @@ use crate::menu::product::ProductId;
 /// Maximum number of ids of chains that are kept for a profile.
 const MAX_CHAIN_KEYS: usize = 64;
 
-/// Minimum number of names that have a word which is no mistake.
+/// Minimum number of names with a word that counts as spelt right.
 const FAMILIAR: u32 = 4;
 
 pub struct Matcher<'r> {
@@ -51,7 +49,7 @@ struct Form {
     /// The listing with the smallest id.
     first: ProductId,
     listings: u32,
-    chain_keys: Vec<ChainKey>,
+    chain_keys: Vec<Key>,
 }
 
 /// A product that listings belong to.
@@ -99,13 +97,12 @@ impl<'r> Matcher<'r> {
     pub fn add(&mut self, listing: &Listing) {
         let profile = Profile::new(listing, self.brands, self.rules, &mut self.vocabulary);
         let pinned = listing.product.filter(|_| listing.is_pinned);
-        let key = FormKey { profile, pinned };
         let next = self.forms.len() as u32;
-        let form = *self.of_key.entry(key).or_insert(next);
+        let form = *self.of_key.entry(FormKey { profile, pinned }).or_insert(next);
         if form == next {
             self.forms.push(Form { first: listing.id, ..Form::default() });
         }
-        let chain_key = listing.enterprise_product_id.as_deref().map(|id| chain_key(&listing.platform, id));
+        let chain_key = listing.enterprise_product_id.as_deref().map(|id| key((&listing.platform, id)));
         self.forms[form as usize].add(listing.id, chain_key);
         self.listings.push(Placed { listing: listing.id, form, before: listing.product });
     }
@@ -114,7 +111,7 @@ impl<'r> Matcher<'r> {
     pub fn finish(mut self) -> Matches {
         let mut keys: Vec<(u32, FormKey)> = self.of_key.drain().map(|(key, form)| (form, key)).collect();
         let names = keys.len() as u32;
-        keys.iter().for_each(|(_, key)| key.profile.words.iter().for_each(|word| self.vocabulary.count(*word, 1)));
+        keys.iter().for_each(|(_, key)| key.profile.words.iter().for_each(|word| self.vocabulary.count(*word)));
         keys.sort_by_cached_key(|(form, key)| self.forms[*form as usize].rank(key, &self.vocabulary));
         let mut groups = Groups::new(Measure { rules: self.rules, vocabulary: &self.vocabulary, names });
         let mut links: Vec<Option<Link>> = vec![None; self.forms.len()];
@@ -149,7 +146,7 @@ impl<'r> Matcher<'r> {
 }
 
 impl Form {
-    fn add(&mut self, listing: ProductId, chain_key: Option<ChainKey>) {
+    fn add(&mut self, listing: ProductId, chain_key: Option<Key>) {
         self.listings += 1;
         self.first = self.first.min(listing);
         let is_room = self.chain_keys.len() < MAX_CHAIN_KEYS;
@@ -210,8 +207,4 @@ impl From<Link> for Evident {
     fn from(link: Link) -> Evident {
         Evident { product: link.product as usize, score: link.score, evidence: link.evidence }
     }
-}
-
-fn chain_key(platform: &str, id: &str) -> ChainKey {
-    BuildHasherDefault::<SipHasher13>::default().hash_one((platform, id))
 }

@@ -196,16 +196,14 @@ impl Reading<'_> {
             bits.filter(|bit| category.is_none() || lexicon.category(*bit) == category).fold(0, |set, bit| set | bit);
         let of_forms = lexicon.category(forms).map(str::to_owned);
         self.profile.forms = fitting;
-        let is_material = |category: &str| self.rules.table.material_categories.iter().any(|known| known == category);
-        if !category.or(of_forms.as_deref()).is_none_or(is_material) {
+        if !category.or(of_forms.as_deref()).is_none_or(|category| self.rules.has_materials(category)) {
             self.materials_as_versions();
         }
         self.profile.category = category.map(str::to_owned).or(of_forms).map(|category| self.id(&category));
     }
 
     fn is_dosed(&self) -> bool {
-        let category = self.profile.category.map(|category| self.vocabulary.text(category));
-        category.is_some_and(|category| self.rules.table.dosed_categories.iter().any(|dosed| dosed == category))
+        self.profile.category.is_some_and(|category| self.rules.is_dosed(self.vocabulary.text(category)))
     }
 
     fn materials_as_versions(&mut self) {

@@ -155,6 +155,16 @@ impl Rules {
         self.table.version
     }
 
+    /// Whether milligrams are the strength of the category's goods, not their size.
+    pub(super) fn is_dosed(&self, category: &str) -> bool {
+        self.table.dosed_categories.iter().any(|dosed| dosed == category)
+    }
+
+    /// Whether materials are what the category sells.
+    pub(super) fn has_materials(&self, category: &str) -> bool {
+        self.table.material_categories.iter().any(|known| known == category)
+    }
+
     pub(super) fn weights(&self) -> &Weights {
         &self.table.weights
     }

@@ -2,13 +2,14 @@
 //! versions, and the tokens that remain.
 
 use super::tokens::{Kind, Token};
-use crate::menu::size::{MG_PER_OUNCE, mg_per};
+use crate::menu::size::{MG_PER_OUNCE, ML_PER_FLUID_OUNCE, mg_per};
+use crate::menu::stated_mass;
 
 /// Maximum number of pieces of a pack that is believed.
 const MAX_PIECES: f64 = 200.0;
 /// Maximum amount of a package that is believed: a kilogram in milligrams, a litre in microlitres.
 const MAX_AMOUNT: f64 = 1_000_000.0;
-const UL_PER_FLUID_OUNCE: f64 = 29_573.5;
+const UL_PER_FLUID_OUNCE: f64 = 1000.0 * ML_PER_FLUID_OUNCE;
 
 /// Cannabinoids whose amount is not the strength of a product, but says which version it is.
 const OTHER_CANNABINOIDS: [&str; 5] = ["cbd", "cbn", "cbg", "cbc", "thcv"];
@@ -155,21 +156,7 @@ fn is_cannabinoid(word: &str) -> bool {
 }
 
 fn is_count(word: &str) -> bool {
-    matches!(
-        word,
-        "pk" | "pks"
-            | "pack"
-            | "packs"
-            | "ct"
-            | "cts"
-            | "count"
-            | "pc"
-            | "pcs"
-            | "piece"
-            | "pieces"
-            | "pce"
-            | "bottles"
-    )
+    stated_mass::is_count(word) || matches!(word, "pks" | "cts" | "pce" | "bottles")
 }
 
 #[cfg(test)]

@@ -53,9 +53,9 @@ impl Vocabulary {
         Phrase { text: text.to_owned(), is_number: false, meaning }
     }
 
-    pub fn count(&mut self, id: WordId, names: u32) {
-        let word = &mut self.words[id as usize];
-        word.names = word.names.saturating_add(names);
+    /// Counts a name that has the word.
+    pub fn count(&mut self, id: WordId) {
+        self.words[id as usize].names += 1;
     }
 
     pub fn word(&self, id: WordId) -> &Word {
