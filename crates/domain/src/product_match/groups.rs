@@ -4,7 +4,7 @@
 //! A profile joins the product with the most evidence, compared with all that its members have stated; so no chain of similar listings
 //! joins two products. What is neither sure nor unlikely is a product of its own until a person decides.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use super::CanonicalProductId;
 use super::candidates::{Candidates, Key};
@@ -36,12 +36,12 @@ pub(super) struct Link {
 }
 
 /// Facts about the listings that share a profile.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Known<'k> {
     /// The product that they are, as a person said.
     pub pinned: Option<CanonicalProductId>,
     /// Ids of the product in its chains.
-    pub chain_keys: &'k [Key],
+    pub chain_keys: &'k BTreeSet<Key>,
 }
 
 pub(super) struct Groups<'r> {

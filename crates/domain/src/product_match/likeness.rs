@@ -59,12 +59,15 @@ struct Alignment<'p> {
     names: u32,
     /// Bits of the words that have a counterpart.
     is_paired: [u32; 2],
+    weight_of_pairs: f32,
+    /// The same, each pair as far as its words are alike.
     paired: f32,
 }
 
 impl<'p> Alignment<'p> {
     fn new(one: &'p Profile, other: &'p Profile, vocabulary: &'p Vocabulary, names: u32) -> Alignment<'p> {
-        let mut alignment = Alignment { one, other, vocabulary, names, is_paired: [0; 2], paired: 0.0 };
+        let mut alignment =
+            Alignment { one, other, vocabulary, names, is_paired: [0; 2], weight_of_pairs: 0.0, paired: 0.0 };
         alignment.pair_equal();
         alignment.pair_joined();
         alignment.pair_alike();
@@ -73,8 +76,8 @@ impl<'p> Alignment<'p> {
 
     fn similarity(&self) -> f32 {
         let left = self.left_over(0, self.one, self.other) + self.left_over(1, self.other, self.one);
-        // each pair counts on both sides, as if it were equal
-        let whole = 2.0 * self.paired + left;
+        // a pair counts on both sides
+        let whole = 2.0 * self.weight_of_pairs + left;
         if whole > 0.0 { 2.0 * self.paired / whole } else { 1.0 }
     }
 
@@ -139,6 +142,7 @@ impl<'p> Alignment<'p> {
         let weight = self.pair_weight(at, there);
         at.iter().for_each(|at| self.is_paired[0] |= 1 << at);
         there.iter().for_each(|there| self.is_paired[1] |= 1 << there);
+        self.weight_of_pairs += weight;
         self.paired += weight * likeness;
     }
 

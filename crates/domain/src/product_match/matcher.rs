@@ -3,7 +3,7 @@
 //! It keeps a profile once, however many listings have it, and no text of a listing: a million of them fit in a few hundred megabytes.
 
 use std::cmp::Reverse;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::candidates::{Key, key};
 use super::comparison::Measure;
@@ -49,7 +49,8 @@ struct Form {
     /// The listing with the smallest id.
     first: ProductId,
     listings: u32,
-    chain_keys: Vec<Key>,
+    /// In their order, since a form follows the first that is known.
+    chain_keys: BTreeSet<Key>,
 }
 
 /// A product that listings belong to.
@@ -149,8 +150,10 @@ impl Form {
     fn add(&mut self, listing: ProductId, chain_key: Option<Key>) {
         self.listings += 1;
         self.first = self.first.min(listing);
-        let is_room = self.chain_keys.len() < MAX_CHAIN_KEYS;
-        self.chain_keys.extend(chain_key.filter(|key| is_room && !self.chain_keys.contains(key)));
+        self.chain_keys.extend(chain_key);
+        if self.chain_keys.len() > MAX_CHAIN_KEYS {
+            self.chain_keys.pop_last();
+        }
     }
 
     /// Forms that a person placed come first; then the best known and the most frequent, which stand for their products. A word of

@@ -85,6 +85,20 @@ fn listings_are_compared(#[case] one: Listing, #[case] other: Listing, #[case] e
     assert_eq!(verdict(one, other), expected);
 }
 
+#[rstest]
+#[case::other_case("BLUE LEDGER", "same name")]
+#[case::misspelt("Blue Legder", "names 0.97")]
+#[case::abbreviated("Blue Ledg.", "names 0.93")]
+fn the_evidence_says_how_alike_the_names_are(#[case] name: &str, #[case] expected: &str) {
+    let matches = matched(&numbered(vec![
+        flower("Copper Fern", "Blue Ledger", &["1/8oz"]),
+        flower("Copper Fern", name, &["1/8oz", "1/4oz"]),
+    ]));
+    // the listing with more sizes stands for the product
+    let evidence = &matches.decided().next().unwrap().2.evidence;
+    assert_eq!(evidence[1].to_string(), expected);
+}
+
 #[test]
 fn one_id_of_a_chain_is_one_product_whatever_the_names() {
     let chain = |name: &str| Listing {
