@@ -49,7 +49,7 @@ struct Form {
     /// The listing with the smallest id.
     first: ProductId,
     listings: u32,
-    /// In their order, since a form follows the first that is known.
+    /// Ids in order, since a form follows the first that is known.
     chain_keys: BTreeSet<Key>,
 }
 
